@@ -30,7 +30,7 @@ def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], l
     with study._lock:
         journal, (lower, upper) = study._read(), study._limits
     found = np.full((len(arms), len(at), 2), math.nan)
-    if journal.parts.journals:
+    if journal.views:
         return found
     levels = interval_levels(journal, level)
     which, trials = np.array(journal.told.arms, np.int64), np.array(journal.told.trials, np.int64)

@@ -34,7 +34,10 @@ class Event:
     __slots__ = ()
     kind: ClassVar[int]
     what: ClassVar[str]
-    decider: int | None = None
+    recoverable: ClassVar[bool] = True  # without events that are missing
+    decider: int | None = None  # of an ask
+    segment: str | None = None  # of an ask or a winner
+    asked: list[int] | None = None  # the trials with which a call of an ask is answered
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> "Event":
@@ -94,8 +97,6 @@ class ArmAdded(OfArms):
         return None, self.arm, None, None, self.name
 
     def apply(self, journal: "Journal", at: float) -> None:
-        if self.arm == len(journal.names) and not isinstance(self.name, str):
-            raise FormatError(f"arm {self.arm!r} has the name {self.name!r}: the storage is damaged")
         journal.change_arm(self.arm, True, self.name)
 
 
@@ -136,6 +137,11 @@ class NewTrial(OfTrial):
     """An event that adds a trial of an arm."""
 
     arm: int
+
+    @property
+    def asked(self) -> list[int]:  # type: ignore[override]
+        """The trial itself."""
+        return [self.trial]
 
 
 Rest = list[tuple[int, float]]
@@ -194,12 +200,11 @@ class Asked(NewTrial):
         if self.unit is not None:
             journal.assign(self)
         if self.first is None:
-            journal.hand_out(self.trial, self.arm, self.rest, self.segment)
-        elif self.decider is None:  # a repeated trial is outside of the rounds that count
-            journal.add_trial(self.trial, self.arm, journal.records.round_of[self.first])
-        else:
-            journal.add_trial(self.trial, self.arm, self.trial)
-        journal.records.add(self.propensity, at)
+            start = journal.hand_out(self.trial, self.rest, self.segment)
+        else:  # outside of the rounds that count
+            start = self.trial if self.decider is not None else journal.records.trial(self.first).round
+        journal.add_trial(self.trial, self.arm)
+        journal.records.add(self.propensity, start, at)
 
 
 @dataclass(slots=True)
@@ -297,6 +302,7 @@ class Corrected(OfTrial):
     def apply(self, journal: "Journal", at: float) -> None:
         journal.revise(self.trial, self.reward, self.reason)
         if journal.records.unvoid(self.trial, at):
+            journal.look_from(self.trial)
             journal.wait(self.trial, 1)
             journal.take(journal.last, self.trial, self.reward)
         elif not journal.replace(self.trial, self.reward):
@@ -365,9 +371,8 @@ class PastAdded(NewTrial):
 
     def apply(self, journal: "Journal", at: float) -> None:
         journal.check_new(self.trial, self.arm, self.reward)
-        journal.records.past.add(self.trial)
-        journal.add_trial(self.trial, self.arm, self.trial)
-        journal.records.add(math.nan if self.propensity is None else self.propensity, at)
+        journal.add_trial(self.trial, self.arm)
+        journal.records.add(math.nan if self.propensity is None else self.propensity, self.trial, at, past=True)
         journal.end(self.trial, at)
         journal.count(journal.last, self.trial, self.reward)
 
@@ -412,6 +417,7 @@ class FloorSet(Event):
 
     kind = 10
     what = "set_floor"
+    recoverable = False  # what was decided with it is recorded, and its arms may be missing
     floor: float | dict[str, float]
 
     @classmethod
@@ -498,7 +504,7 @@ class WindowsClosed(OfTrial):
 
     kind = 12
     what = "settle"
-    late: float | None
+    late: float | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> "WindowsClosed":
@@ -513,7 +519,7 @@ class WindowsClosed(OfTrial):
         if self.trial not in journal.pending:
             return
         journal.end(self.trial, at)
-        journal.records.late.add(self.trial)
+        journal.records.miss(self.trial)
         if self.late is None:
             journal.wait(self.trial, -1)
         else:
@@ -549,22 +555,24 @@ def _windows(row: Sequence[Any]) -> Event:
     return WindowSet.of(row) if row[2] is None else WindowsClosed.of(row)
 
 
-_KINDS: Final[tuple[type[Event], ...]] = (
+EVENTS: Final[tuple[type[Event], ...]] = (
     *(ArmAdded, ArmRetired, Asked, Rewarded, Abandoned, Voided, Corrected, Noted, PastAdded, CallRecorded, FloorSet),
-    *(WinnerDeclared, WindowSet, Reopened),
+    *(WinnerDeclared, WindowSet, WindowsClosed, Reopened),
 )
 READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {
-    **{cls.kind: cls.of for cls in _KINDS},
+    **{cls.kind: cls.of for cls in EVENTS},
     WindowSet.kind: _windows,
 }
 
 
 def event_of(row: Sequence[Any]) -> Event:
     """Read the event in a row, which may be a plain tuple."""
-    read = READERS.get(row[1])
-    if read is None:
-        raise FormatError(f"event {row[0]} has kind {row[1]}, unknown to this version")
-    return read(row)
+    return READERS.get(row[1], unknown)(row)
+
+
+def unknown(row: Sequence[Any]) -> Event:
+    """Refuse a row of a kind that does not exist."""
+    raise FormatError(f"event {row[0]} has kind {row[1]}, unknown to this version")
 
 
 def checked_reward(number: int, value: object) -> float:

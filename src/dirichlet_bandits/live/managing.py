@@ -6,11 +6,12 @@ from contextlib import contextmanager
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor, written_floor
-from dirichlet_bandits.live.idempotency import Change, Step, renamed_before, renaming, step
+from dirichlet_bandits.live.events import ArmAdded, ArmRetired, FloorSet, Step, named_step
+from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor
+from dirichlet_bandits.live.idempotency import Change, renamed_before, renaming
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.storage.events import ARM, DONE, FLOOR, RETIRE, Transaction
+from dirichlet_bandits.storage.events import Transaction
 
 
 class ManagedStudy(ReadableStudy):
@@ -51,8 +52,8 @@ class ManagedStudy(ReadableStudy):
         checked_name("name", name)
         with self._changing(token) as change:
             names = change.journal.names
-            added = step(ARM, arm=names.index(name) if name in names else len(names), note=name)
-            if change.is_new(added):
+            added = ArmAdded(names.index(name) if name in names else len(names), name)
+            if change.is_new(added.step()):
                 if name in names and change.journal.active[names.index(name)]:
                     raise ConflictError(f"the study has an arm {name!r}")
                 active = [*change.journal.active_names(), name]
@@ -66,11 +67,11 @@ class ManagedStudy(ReadableStudy):
         Repeating the call changes nothing.
         """
         with self._changing(token) as change:
-            arm = self._arm(change.journal, name)
-            if change.is_new(step(RETIRE, arm=arm)) and change.journal.active[arm]:
+            retired = ArmRetired(self._arm(change.journal, name))
+            if change.is_new(retired.step()) and change.journal.active[retired.arm]:
                 if len(change.journal.active_arms()) == 1:
                     raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
-                change.add(step(RETIRE, arm=arm))
+                change.add(retired)
 
     @property
     def floor(self) -> float | dict[str, float]:
@@ -102,13 +103,13 @@ class ManagedStudy(ReadableStudy):
         with self._changing(token) as change:
             journal = change.journal
             floors = checked_floor(floor, journal.names)
-            changed = step(FLOOR, note=written_floor(floors))
-            if change.is_new(changed) and floors != journal.floor:
+            changed = FloorSet(floors)
+            if change.is_new(changed.step()) and floors != journal.floor:
                 check_sum(floors, journal.active_names())
                 change.add(changed)
 
     def _archive(self, at: float | None, token: str | None) -> None:
-        with self._taking(token, step(DONE, note="unarchive" if at is None else "archive")) as transaction:
+        with self._taking(token, named_step("unarchive" if at is None else "archive")) as transaction:
             if transaction is not None:
                 transaction.archive(at)
 

@@ -10,7 +10,8 @@ from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.bounds import check_within, declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
-from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
+from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet
+from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor
 from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
 from dirichlet_bandits.live.reading import LEVEL
 from dirichlet_bandits.live.study import Study
@@ -21,7 +22,6 @@ from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Row, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ARM, FLOOR, LATE
 
 _COMPARED: Final = (  # settings of a study that exists must be those given now
     "arms", "policy", "direction", "control", "reward_unit", "bounds", "floor", "segments", "history", "weight",
@@ -153,13 +153,13 @@ def create_study(
 
 def _first_events(settings: dict[str, Any], lateness: Lateness | None) -> list[Row]:
     """Return the events with which a study begins: its arms, floors and window."""
-    now: dict[str, Any] = {"at": time.time(), "actor": actor()}
-    first = [Row(k, ARM, arm=k, note=arm, **now) for k, arm in enumerate(settings["arms"])]
+    first: list[Event] = [ArmAdded(k, arm) for k, arm in enumerate(settings["arms"])]
     if "floor" in settings:
-        first.append(Row(len(first), FLOOR, note=written_floor(settings["floor"]), **now))
+        first.append(FloorSet(settings["floor"]))
     if lateness is not None:
-        first.append(Row(len(first), LATE, value=lateness.late, note=repr(lateness.window), **now))
-    return first
+        first.append(WindowSet(lateness.window, lateness.late))
+    at, who = time.time(), actor()
+    return [event.row(number, at, None, who) for number, event in enumerate(first)]
 
 
 def _check_created_alike(name: str, policy: Policy, stored: dict[str, Any], settings: dict[str, Any]) -> None:

@@ -11,9 +11,10 @@ from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import lateness
+from dirichlet_bandits.live.events import PastAdded
 from dirichlet_bandits.live.journal import LATEST, Journal
 from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.events import PAST, Row
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
@@ -155,19 +156,19 @@ def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, t
     now, who = lateness.clock(), actor()
 
     @cache
-    def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:
+    def of_all(arm: int, propensity: float | None) -> bytes | None:
         if propensity is None:
-            return None, None
+            return None
         chances = np.zeros(n_arms)
         if propensity < 1.0:
             chances[possible] = np.nan
         chances[arm] = propensity
-        return chances.astype("<f8").tobytes(), repr(propensity)
+        return chances.astype("<f8").tobytes()
 
     events = []
     for k, (name, reward, time, propensity) in enumerate(rows):
         arm = arm_of[name]
         at = now if time is None else time
-        data, note = noted(arm, propensity)
-        events.append(Row(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
+        past = PastAdded(trial + k, arm, reward, of_all(arm, propensity), propensity)
+        events.append(past.row(number + k, at, token, who))
     return events

@@ -288,6 +288,6 @@ class ReadableStudy(Following, Estimating):
 
 def trial_of(journal: Journal, trial: int) -> Trial:
     """Return the trial with this number."""
-    asked_at = datetime.fromtimestamp(journal.asked_at[trial], UTC)
-    arm, segment, unit = journal.names[journal.arm_of[trial]], journal.segment_of.get(trial), journal.unit_of.get(trial)
-    return Trial(trial, arm, journal.propensity_of[trial], asked_at, segment, unit)
+    record = journal.records.trial(trial)
+    asked_at = datetime.fromtimestamp(record.asked_at, UTC)
+    return Trial(trial, journal.names[record.arm], record.propensity, asked_at, record.segment, record.unit)

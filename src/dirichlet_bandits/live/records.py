@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dirichlet_bandits.live.annotations import merged
+
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
 
@@ -79,6 +81,7 @@ class Records:
         self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
         self.aside: dict[int, float] = {}  # the rewards of trials that do not count
         self.past: set[int] = set()
+        self.last_at: float | None = None  # when the last trial was asked for, or ended
         self.history_of: dict[int, list[Revision]] = {}
         self.annotation_of: dict[int, dict[str, Any]] = {}
         self.segment_of: dict[int, str] = {}
@@ -87,6 +90,60 @@ class Records:
         self.last_of: dict[str, int] = {}
         self.trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self.number_of: dict[str, int] = {}  # the first event of each other call with a token
+
+    # What events do
+
+    def add(self, propensity: float, start: int, at: float, past: bool = False) -> None:
+        """Add a trial of the round that began with the trial ``start``."""
+        if past:
+            self.past.add(len(self.round_of))
+        self.propensity_of.append(propensity)
+        self.round_of.append(start)
+        self.asked_at.append(at)
+        self._happened(at)
+
+    def end(self, trial: int, at: float) -> None:
+        """Note when a trial ended."""
+        self.ended_at[trial] = at
+        self._happened(at)
+
+    def _happened(self, at: float) -> None:
+        if self.last_at is None or at > self.last_at:
+            self.last_at = at
+
+    def reopen(self, trial: int) -> None:
+        """Note that a trial has not ended after all."""
+        del self.ended_at[trial]
+
+    def miss(self, trial: int) -> None:
+        """Note that the reward of a trial was missing when its window closed."""
+        self.late.add(trial)
+
+    def void(self, trial: int, at: float) -> None:
+        """Note that a trial was voided."""
+        self.voided.add(trial)
+        self.end(trial, at)
+
+    def unvoid(self, trial: int, at: float) -> bool:
+        """Note that a trial has a reward again; return False if it was not voided."""
+        if trial not in self.voided:
+            return False
+        self.voided.remove(trial)
+        self.end(trial, at)
+        return True
+
+    def annotate(self, trial: int, said: Mapping[str, Any]) -> None:
+        """Add to the annotation of a trial."""
+        self.annotation_of[trial] = merged(self.annotation_of.get(trial, {}), said)
+
+    def remember(self, token: str, number: int, asked: Sequence[int] | None) -> None:
+        """Keep what a call with a token did, for a call that repeats it."""
+        if asked is None:
+            self.number_of.setdefault(token, number)
+        else:
+            self.trials_of.setdefault(token, []).extend(asked)
+
+    # Look-ups
 
     def trial(self, trial: int) -> TrialRecord:
         """Return what is known of a trial."""

@@ -12,10 +12,10 @@
     From events to decisions
         study_state.py              ``Following``, the base of ``ReadableStudy``: reads events, writes in transactions
         asking.py                   the asks: the next arm of a round, of a segment, of a unit
-        event_notes.py              what the events of asks and winners store as JSON
+        events.py                   what can happen: one class per kind of event
         journal.py                  ``Journal``, which applies the events one after the other
-        journal_fields.py           what they amount to: arms, trials, rewards
-        segments.py                 the journals of segments
+        view.py                     the counts that they amount to, of the study or of a segment
+        records.py                  look-ups of trials, units and tokens
         counted_rewards.py          the rewards that count
         decider.py                  ``Decider``, which arms come next and with which probabilities
         warm_start.py               past rewards with a weight, which affect decisions and nothing else
@@ -56,7 +56,6 @@
         recovery.py                 what can still be read if events are missing
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -65,7 +64,6 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
 from dirichlet_bandits.live.asking import (
-    asked_again,
     check_asked_alike,
     checked_segment,
     next_ask,
@@ -74,16 +72,24 @@ from dirichlet_bandits.live.asking import (
 )
 from dirichlet_bandits.live.bounds import check_within
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.event_notes import Established, written_winner
-from dirichlet_bandits.live.idempotency import Step, step
+from dirichlet_bandits.live.events import (
+    Abandoned,
+    CallRecorded,
+    Corrected,
+    Noted,
+    Reopened,
+    Rewarded,
+    Voided,
+    WinnerDeclared,
+)
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.live.managing import ManagedStudy
 from dirichlet_bandits.live.past_trials import Past, past_events, place_in, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
+from dirichlet_bandits.live.study_state import new_row
 from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
 from dirichlet_bandits.live.winner import DELTA, Question, Winner
-from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, REOPEN, TELL, VOID, WINNER
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 
 if TYPE_CHECKING:
@@ -153,7 +159,7 @@ class Study(ManagedStudy):
         with self._writing() as (state, draft, _):
             journal = state.journal
             ids = trials_of(journal, token)
-            if ids and ids[0] in journal.past:
+            if ids and journal.records.trial(ids[0]).past:
                 raise ConflictError(f"token {token!r} has added trials of the past")
             if ids and len(ids) != count:
                 raise ConflictError(f"token {token!r} has asked for {len(ids)} trials (now {count})")
@@ -161,13 +167,13 @@ class Study(ManagedStudy):
                 check_asked_alike(journal, ids[0], token, segment, unit)
             elif ids := waiting_for(journal, unit):
                 if token is not None:
-                    draft(asked_again(journal, ids, token))
+                    draft(new_row(journal, CallRecorded([], ids), token))
             else:
                 first = len(journal.arm_of)
                 ids = list(range(first, first + count))
                 self._state = None  # the decider changes
                 for _ in ids:
-                    draft(next_ask(state, segment, unit, token))
+                    draft(new_row(journal, next_ask(state, segment, unit), token))
             trials = [trial_of(journal, trial) for trial in ids]
         return trials[0] if n is None else trials
 
@@ -209,15 +215,13 @@ class Study(ManagedStudy):
         self._tell(told, {}, token)
 
     def _tell(self, told: Mapping[int, float], said: Mapping[int, Mapping[str, Any]], token: str | None) -> None:
-        rewards = [step(TELL, trial=trial, value=value) for trial, value in told.items()]
-        notes = {trial: _note(trial, words) for trial, words in said.items() if words}
+        rewards = [Rewarded(trial, value) for trial, value in told.items()]
+        notes = [Noted(trial, dict(words)) for trial, words in said.items() if words]
         with self._changing(token) as change:
-            if change.is_new(*rewards, *notes.values()):
+            if change.is_new(*(event.step() for event in (*rewards, *notes))):
                 news = [takes_reward(self.name, change.journal, trial, value) for trial, value in told.items()]
                 change.add(*(told for told, new in zip(rewards, news, strict=True) if new))
-                change.add(
-                    *(note for trial, note in notes.items() if _is_noteworthy(change.journal, trial, said[trial]))
-                )
+                change.add(*(note for note in notes if _is_noteworthy(change.journal, note)))
 
     def annotate(
         self,
@@ -243,10 +247,10 @@ class Study(ManagedStudy):
         trial, said = trial_id(id), annotation(note, attributes)
         if not said:
             raise ArgumentError("note", "a text, unless attributes are given", note)
-        noted = _note(trial, said)
+        noted = Noted(trial, said)
         with self._changing(token) as change:
             status_of(self.name, change.journal, trial)
-            if change.is_new(noted) and _is_noteworthy(change.journal, trial, said):
+            if change.is_new(noted.step()) and _is_noteworthy(change.journal, noted):
                 change.add(noted)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
@@ -309,16 +313,15 @@ class Study(ManagedStudy):
         trial = trial_id(id)
         with self._changing(token) as change:
             status = status_of(self.name, change.journal, trial)
-            if not change.is_new(step(ABANDON, trial=trial)):
+            if not change.is_new(Abandoned(trial).step()):
                 return
             if status == VOIDED:
                 raise ConflictError(f"trial {trial} was voided, so it already does not count")
             if status in (TOLD, HELD, REPEATED):
-                raise ConflictError(
-                    f"trial {trial} was given {change.journal.answer(trial)!r}: it cannot be abandoned, only voided"
-                )
+                reward = change.journal.records.trial(trial).reward
+                raise ConflictError(f"trial {trial} was given {reward!r}: it cannot be abandoned, only voided")
             if status == PENDING:
-                change.add(step(ABANDON, trial=trial))
+                change.add(Abandoned(trial))
 
     def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
         """Undo :meth:`abandon`, so that the trial is pending again. Reopening a pending trial changes nothing.
@@ -334,13 +337,13 @@ class Study(ManagedStudy):
         trial = trial_id(id)
         with self._changing(token) as change:
             status = status_of(self.name, change.journal, trial)
-            if not change.is_new(step(REOPEN, trial=trial)) or status == PENDING:
+            if not change.is_new(Reopened(trial).step()) or status == PENDING:
                 return
             if status != ABANDONED:
                 raise ConflictError(f"trial {trial} was not abandoned: it cannot be reopened")
-            if trial in change.journal.late:
+            if change.journal.records.trial(trial).late:
                 raise ConflictError(f"trial {trial} is late: its window has closed, and it cannot be reopened")
-            change.add(step(REOPEN, trial=trial))
+            change.add(Reopened(trial))
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take back the reward of a trial, for a reason that the log shows. Repeating the call changes nothing.
@@ -357,9 +360,9 @@ class Study(ManagedStudy):
         """
         trial = trial_id(id)
         checked_name("reason", reason)
-        voided = step(VOID, trial=trial, note=reason)
+        voided = Voided(trial, reason)
         with self._changing(token) as change:
-            if change.is_new(voided) and revisable(self.name, change.journal, trial) != VOIDED:
+            if change.is_new(voided.step()) and revisable(self.name, change.journal, trial) != VOIDED:
                 change.add(voided)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
@@ -370,12 +373,12 @@ class Study(ManagedStudy):
         trial, value = trial_id(id), self._reward(reward)
         if reason is not None:
             checked_name("reason", reason)
-        corrected = step(CORRECT, trial=trial, value=value, note=reason)
+        corrected = Corrected(trial, value, reason)
         with self._changing(token) as change:
-            if change.is_new(corrected) and (
-                revisable(self.name, change.journal, trial) == VOIDED or change.journal.answer(trial) != value
-            ):
-                change.add(corrected)
+            if change.is_new(corrected.step()):
+                revisable(self.name, change.journal, trial)
+                if change.journal.records.trial(trial).reward != value:
+                    change.add(corrected)
 
     # The winner
 
@@ -388,8 +391,7 @@ class Study(ManagedStudy):
             found = self._winner(change.journal, question)
             if found.arm is not None and found.established_at is None:  # as of the transaction
                 arm = change.journal.names.index(found.arm)
-                stored = Established(arm, found.delta, found.margin, found.trials, found.proved, segment)
-                change.add(step(WINNER, arm=arm, value=found.delta, note=written_winner(stored)))
+                change.add(WinnerDeclared(arm, found.delta, found.margin, found.trials, found.proved, segment))
                 found = self._winner(change.journal, question)
         return found
 
@@ -412,19 +414,16 @@ def trial_id(id: object) -> int:
     return whole_number("id", id.id if isinstance(id, Trial) else id, 0)
 
 
-def _note(trial: int, said: Mapping[str, Any]) -> Step:
-    return step(NOTE, trial=trial, note=json.dumps(said))
-
-
-def _is_noteworthy(journal: Journal, trial: int, said: Mapping[str, Any]) -> bool:
+def _is_noteworthy(journal: Journal, noted: Noted) -> bool:
     """Whether an annotation of a trial is new."""
-    known = journal.annotation_of.get(trial, {})
-    return not same(merged(known, said), known)
+    known = journal.records.trial(noted.trial).annotation
+    return not same(merged(known, noted.said), known)
 
 
 def _is_stored(journal: Journal, trial: int, row: Past) -> bool:
     """Whether a trial equals a row of past data as it was first stored."""
-    chance = None if math.isnan(journal.propensity_of[trial]) else journal.propensity_of[trial]
-    stored = journal.names[journal.arm_of[trial]], journal.first_reward(trial), chance
-    same_time = row.time is None or row.time == journal.asked_at[trial]
-    return trial in journal.past and same_time and stored == (row.arm, row.reward, row.propensity)
+    record = journal.records.trial(trial)
+    chance = None if math.isnan(record.propensity) else record.propensity
+    stored = journal.names[record.arm], record.first_reward, chance
+    same_time = row.time is None or row.time == record.asked_at
+    return record.past and same_time and stored == (row.arm, row.reward, row.propensity)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import lateness
@@ -13,9 +13,10 @@ from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
+from dirichlet_bandits.live.events import Event
 from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.interrupts import shielded
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal import Journal, settled
 from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.actors import actor
@@ -38,9 +39,9 @@ class Readable(Protocol):
         """Return the events with numbers above ``after``, including those drafted by other threads."""
 
 
-def new_event(journal: Journal, kind: int, **fields: Any) -> Row:
-    """Return the next event, with the present time and actor."""
-    return Row(journal.last + 1, kind, at=lateness.clock(), actor=actor(), **fields)
+def new_row(journal: Journal, event: Event, token: str | None) -> Row:
+    """Return the row of the next event, with the present time and actor."""
+    return event.row(journal.last + 1, lateness.clock(), token, actor())
 
 
 class Named:
@@ -230,7 +231,7 @@ class Following(Named):
                 state.journal.apply(events)
 
             try:
-                self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                self._newly_late = settled(state.journal, draft, lateness.clock())
                 yield state, draft, group
             except Exception:  # what others have drafted is as good as before
                 self._pass_on(group)
@@ -280,7 +281,7 @@ class Following(Named):
                         state.journal.apply(events)
 
                     if closing:
-                        self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                        self._newly_late = settled(state.journal, draft, lateness.clock())
                     yield state, draft, transaction
                     transaction.append(drafted)
             finally:

@@ -2,15 +2,15 @@
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.live.lateness import shown
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 
 
 def status_of(study: str, journal: Journal, trial: int) -> str:
     """Return the status of a trial of the study with this name; refuse a trial that does not exist."""
     if trial >= len(journal.arm_of):
         raise NotFoundError(f"no trial {trial} in the study {study!r} (trials so far: {len(journal.arm_of)})")
-    return journal.status(trial)
+    return journal.records.trial(trial).status
 
 
 def revisable(study: str, journal: Journal, trial: int) -> str:
@@ -30,13 +30,14 @@ def takes_reward(study: str, journal: Journal, trial: int, value: float) -> bool
         raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
     if status == VOIDED:
         raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
-    if status in (TOLD, HELD, REPEATED) and journal.answer(trial) != value:
-        if trial in journal.late and trial not in journal.history_of:
-            counted = f"so its reward is {journal.answer(trial)!r} (now {value!r})"
+    record = journal.records.trial(trial)
+    if status in (TOLD, HELD, REPEATED) and record.reward != value:
+        if record.late and not record.revisions:
+            counted = f"so its reward is {record.reward!r} (now {value!r})"
             advice = "if a reward came before then, correct the trial"
             raise ConflictError(f"trial {trial} {_closed(journal)}, {counted}: {advice}")
-        done = "corrected to" if trial in journal.history_of else "given"
-        raise ConflictError(f"trial {trial} was {done} {journal.answer(trial)!r} (now {value!r})")
+        done = "corrected to" if record.revisions else "given"
+        raise ConflictError(f"trial {trial} was {done} {record.reward!r} (now {value!r})")
     return status == PENDING
 
 
@@ -45,4 +46,4 @@ def _closed(journal: Journal) -> str:
 
 
 def _why_abandoned(journal: Journal, trial: int) -> str:
-    return f"{_closed(journal)}, which abandoned it" if trial in journal.late else "was abandoned"
+    return f"{_closed(journal)}, which abandoned it" if journal.records.trial(trial).late else "was abandoned"
