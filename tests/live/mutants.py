@@ -1,15 +1,13 @@
 """Faults that studies have had, each put back by replacing one function: ``test_state_machine.py`` must find them."""
 
-from dirichlet_bandits.storage.events import REOPEN
-
 
 def counts_again(assign):
     """A unit whose arm was retired is assigned again, and that reward counts."""
 
-    def mutant(journal, trial, asked, decided):
-        assign(journal, trial, asked, decided)
-        if decided:
-            journal.repeats.discard(trial)
+    def mutant(journal, asked):
+        assign(journal, asked)
+        if asked.decider is not None:
+            journal.repeats.discard(asked.trial)
 
     return mutant
 
@@ -17,9 +15,10 @@ def counts_again(assign):
 def forgets_reopened(apply):
     """Segments do not learn of trials that are reopened."""
 
-    def mutant(parts, event):
-        if event.kind != REOPEN:
-            apply(parts, event)
+    def mutant(event, journal, at):
+        known, journal.view_of = journal.view_of, {}
+        apply(event, journal, at)
+        journal.view_of = known
 
     return mutant
 
@@ -27,8 +26,8 @@ def forgets_reopened(apply):
 def phantom(reopen):
     """A trial of a unit that does not count is pending for its arm once it is reopened."""
 
-    def mutant(journal, number, trial):
-        reopen(journal, number, trial)
+    def mutant(journal, trial):
+        reopen(journal, trial)
         journal.n_pending[journal.arm_of[trial]] += trial in journal.repeats
 
     return mutant
@@ -38,8 +37,8 @@ def serves_retired(waiting_for):
     """A unit gets its waiting trial although its arm was retired."""
 
     def mutant(journal, unit):
-        last = journal.last_of.get(unit)
-        return [last] if last in journal.pending else []
+        known = journal.records.unit(unit)
+        return [known.last] if known is not None and known.last in journal.pending else []
 
     return mutant
 

@@ -8,10 +8,21 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import export
+from dirichlet_bandits.live.events import (
+    EVENTS,
+    CallRecorded,
+    NewTrial,
+    OfArms,
+    OfTrial,
+    Reopened,
+    WindowsClosed,
+    WinnerDeclared,
+    event_of,
+)
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import FACTS, KINDS, LATE, Concerns, Event
+from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -69,36 +80,34 @@ def games(clock):  # noqa: F811
 
 def test_every_kind_of_event_is_played_and_listed(games):
     """So every kind states what it concerns, and all that follows here is about all of them."""
-    assert {event.kind for study in games for event in study._events()} == set(range(len(KINDS)))
+    assert {type(event_of(row)) for study in games for row in study._events()} == set(EVENTS)
     for study in games:
         happened = study.events(limit=10_000)
-        assert [event.what for event in happened][::-1] == [KINDS[event.kind] for event in study._events()]
+        assert [event.what for event in happened][::-1] == [event_of(row).what for row in study._events()]
         assert study.replay().same
         assert len(study.trials_dataframe()) == len(read_rounds(study._events()).row_of_trial)
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=KINDS)
-def test_a_kind_of_event_says_what_it_changes(games, fact):
+@pytest.mark.parametrize("kind", EVENTS)
+def test_a_kind_of_event_says_what_it_changes(games, kind):
     """An event changes the trials that it concerns, and no others; a kind that changes nothing leaves all as it was."""
     seen = 0
     for study in games:
         journal = Journal()
-        for event in study._events():
-            before = [journal.status(trial) for trial in range(len(journal.arm_of))], list(journal.active)
-            journal.apply([event])
-            if FACTS[event.kind] is not fact:
+        for row in study._events():
+            before = [journal.records.trial(trial).status for trial in range(len(journal.arm_of))], list(journal.active)
+            journal.apply([row])
+            event = event_of(row)
+            if type(event) is not kind:
                 continue
             seen += 1
-            after = [journal.status(trial) for trial in range(len(journal.arm_of))]
+            assert event.row(row.number, row.at, row.token, row.actor) == row
+            after = [journal.records.trial(trial).status for trial in range(len(journal.arm_of))]
             changed = {trial for trial, status in enumerate(after) if [status] != before[0][trial : trial + 1]}
-            allowed = {
-                Concerns.TRIAL: {event.trial},
-                Concerns.NEW_TRIAL: {event.trial},
-                Concerns.TRIALS_SO_FAR: set(range(-1 if event.trial is None else event.trial + 1)),
-            }
-            assert changed <= allowed.get(fact.concerns, set())
-            assert fact.concerns is Concerns.ARMS or journal.active == before[1]
-            assert (event.trial is None) <= (fact.concerns not in (Concerns.TRIAL, Concerns.NEW_TRIAL))
+            allowed = {row.trial} if isinstance(event, OfTrial) else set()
+            assert changed <= (set(range(row.trial + 1)) if kind is WindowsClosed else allowed)
+            assert isinstance(event, OfArms) or journal.active == before[1]
+            assert (row.trial is None) != isinstance(event, OfTrial)
     assert seen > 0
 
 
@@ -107,31 +116,31 @@ def alone(events, segment):
     whole, ids, kept = Journal(), {}, []
     for event in events:
         whole.apply([event])
-        concerns, trial = FACTS[event.kind].concerns, event.trial
-        if concerns is Concerns.NEW_TRIAL:
-            if whole.segment_of[trial] != segment or trial in whole.repeats:
+        kind, trial = type(event_of(event)), event.trial
+        if issubclass(kind, NewTrial):
+            if whole.records.trial(trial).segment != segment or trial in whole.repeats:
                 continue
             ids[trial] = len(ids)
             rest = [[arm, chance] for arm, chance in whole.of(segment).rest] if event.data is not None else None
             event = event._replace(note=None if not rest else str(rest))
-        elif concerns is Concerns.TRIALS_SO_FAR and trial is not None and trial not in ids:
+        elif kind is WindowsClosed and trial not in ids:
             earlier = [one for one in ids if one < trial]
-            if not earlier or ids[earlier[-1]] in [one.trial for one in kept if one.kind == LATE]:
+            if not earlier or ids[earlier[-1]] in [one.trial for one in kept if one.kind == WindowsClosed.kind]:
                 continue
-            if whole.status(earlier[-1]) == "pending":
+            if whole.records.trial(earlier[-1]).status == "pending":
                 continue
             trial, event = earlier[-1], event._replace(value=None)
-        elif (trial is not None and trial not in ids) or concerns is Concerns.NOTHING:
+        elif (trial is not None and trial not in ids) or kind in (CallRecorded, WinnerDeclared):
             continue
         kept.append(event._replace(trial=None if trial is None else ids[trial]))
-    return [Event(*event)._replace(number=k, token=None) for k, event in enumerate(kept)]
+    return [Row(*event)._replace(number=k, token=None) for k, event in enumerate(kept)]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
     study = played(clock, ["x", "y"], seed=seed, steps=250)
     events = study._events()
-    assert any(KINDS[event.kind] == "reopen" for event in events)
+    assert any(event.kind == Reopened.kind for event in events)
     for segment in study.segments:
         expected, part = Journal(), study._read().of(segment)
         expected.apply(alone(events, segment))
@@ -139,18 +148,20 @@ def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
         assert sorted(zip(part.told.trials, part.told.rewards, strict=True)) == sorted(
             zip(expected.told.trials, expected.told.rewards, strict=True)
         )
-        for name in ("pending", "voided", "late", "repeats", "ended_at", "annotation_of", "active", "floor", "rest"):
+        for name in ("arm_of", "pending", "repeats", "active", "floor", "lateness", "rest", "since"):
             assert getattr(part, name) == getattr(expected, name), name
-        assert {trial: reward for trial, (_, reward) in part.held.items()} == {
-            trial: reward for trial, (_, reward) in expected.held.items()
-        }
+        whole = study._read()
+        for trial, there in enumerate(part.ids):
+            one, other = whole.records.trial(there), expected.records.trial(trial)
+            same = {"segment": None, "unit": None, "round": 0}
+            assert repr(one._replace(**same)) == repr(other._replace(**same))  # of which some numbers may be NaN
     assert study.replay().same
 
 
 @pytest.mark.parametrize("segments", [(), ("x", "y")])
 def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa: F811
     events = played(clock, segments, steps=120)._events()
-    n_trials = sum(FACTS[event.kind].concerns is Concerns.NEW_TRIAL for event in events)
+    n_trials = sum(isinstance(event_of(row), NewTrial) for row in events)
     rng = np.random.default_rng(1)
     for k in range(2 * len(events)):
         lost = {k} if k < len(events) else set(rng.choice(len(events), 5, replace=False).tolist())
@@ -159,5 +170,5 @@ def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa:
             continue  # then nothing shows that something is missing
         recovered = recover(left)
         table = export.trials(read_rounds(recovered.events).journal)
-        gone = sum(FACTS[events[number].kind].concerns is Concerns.NEW_TRIAL for number in lost)
+        gone = sum(isinstance(event_of(events[number]), NewTrial) for number in lost)
         assert len(table) == len(recovered.ids) == n_trials - gone

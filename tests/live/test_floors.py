@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.events import FloorSet
 from dirichlet_bandits.policies.mixing import forced_arm
 from dirichlet_bandits.storage import MemoryStorage
-from dirichlet_bandits.storage.events import FLOOR
 from tests.live.test_study import ARMS, play
 
 ALARM = 1e-6  # one false alarm in a million seeds
@@ -48,7 +48,7 @@ def test_decisions_without_a_floor_and_those_left_to_the_policy_stay_the_same():
     different = sum(a != b for a, b in zip(*arms, strict=True))
     # Binomial(400, about 0.15 x 2/3): above 90 with probability below 1e-12.
     assert 0 < different < 90
-    assert FLOOR not in {event.kind for event in plain.storage.read("s")}
+    assert FloorSet.kind not in {event.kind for event in plain.storage.read("s")}
 
 
 def test_a_floor_is_part_of_the_log(tmp_path):
@@ -67,7 +67,7 @@ def test_a_floor_is_part_of_the_log(tmp_path):
     again = db.load_study("s", url)
     assert again.replay().same
     assert (again.floor, again.propensities()) == (0.0, study.propensities())
-    assert sum(event.kind == FLOOR for event in study.storage.read("s", data=True)) == 3
+    assert sum(event.kind == FloorSet.kind for event in study.storage.read("s", data=True)) == 3
     study.export(tmp_path / "log.csv")
     frame = study.trials_dataframe()
     of_a = frame["propensity"][frame["arm"] == "a"]

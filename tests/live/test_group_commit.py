@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.storage import Event
+from dirichlet_bandits.storage import Row
 from tests.storage.conftest import fresh_url
 
 UCB1 = db.UCB1(sigma=1.0)
@@ -85,7 +85,7 @@ def test_a_draft_that_fails_is_thrown_away(study, monkeypatch):
 
     def half():
         with study._writing() as (known, draft, _):
-            draft(Event(known.journal.last + 1, 4, trial=0, at=1.0))  # ABANDON
+            draft(Row(known.journal.last + 1, 4, trial=0, at=1.0))  # ABANDON
             raise ZeroDivisionError
 
     outcomes = at_once(study, [lambda: study.tell(1, 1.0), half, lambda: study.tell(2, 1.0), half, study.ask])

@@ -5,10 +5,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
+from dirichlet_bandits.live.events import WindowsClosed
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.off_policy import events_within_bounds
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import LATE
 
 ARMS = ["a", "b", "c"]
 DAY = 86400.0
@@ -77,8 +76,8 @@ def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late,
         found = list(zip(journal.told.trials, journal.told.rewards, strict=True))
         assert found == naive(trials, 100.0, late, clock.now)
         missing = [k for k, (asked, at, _) in enumerate(trials) if at is None and asked + 100.0 <= clock.now]
-        assert sorted(journal.late) == missing
-    assert len(journal.late) > 10
+        assert sorted(journal.records.late) == missing
+    assert len(journal.records.late) > 10
     assert clock.now > start + 500.0
     assert study.replay().same
     counts = study.summary()[["told", "pending", "abandoned", "held", "late"]].sum()
@@ -257,10 +256,10 @@ def test_missing_events_leave_an_export(clock):
     journal.apply(recovered.events)
     assert list(recovered.ids) == [1, 2]
     assert sorted(journal.reward_of.values()) == [0.0]
-    assert [event.kind for event in events].count(LATE) == 3
-    whole = Journal()
-    whole.apply(list(events_within_bounds(events, -1.0, 0.5)))  # a policy that refuses the reward 1
-    assert whole.status(1) == "pending"
+    assert [event.kind for event in events].count(WindowsClosed.kind) == 3
+    whole = Journal(within=(-1.0, 0.5))  # as a policy sees it that refuses the reward 1
+    whole.apply(events)
+    assert whole.records.trial(1).status == "pending"
     assert whole.told.rewards == [0.0, 0.0]
 
 

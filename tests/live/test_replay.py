@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.events import Asked
 from dirichlet_bandits.live.replay import replay
-from dirichlet_bandits.storage.events import ASK
 
 
 def change_arm(event):
@@ -58,7 +58,9 @@ def study():
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_forged_decision_is_noticed(study, forgery):
     forged, change, words = FORGERIES[forgery]
-    events = [change(event) if (event.kind, event.trial) == (ASK, forged) else event for event in study._events()]
+    events = [
+        change(event) if (event.kind, event.trial) == (Asked.kind, forged) else event for event in study._events()
+    ]
     found = replay(events, study._nothing().decider)
     assert found.differences[0].startswith(f"trial {forged}: ")
     assert words in found.differences[0]

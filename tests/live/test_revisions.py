@@ -8,10 +8,10 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.events import Abandoned, ArmAdded, Asked, Corrected, Rewarded, Voided
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.off_policy import events_within_bounds
 from dirichlet_bandits.live.replay import replay
-from dirichlet_bandits.storage.events import ABANDON, ARM, ASK, CORRECT, TELL, VOID, Event
+from dirichlet_bandits.storage.events import Row
 
 ARMS = ["a", "b", "c"]
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
@@ -56,10 +56,12 @@ def test_a_voided_reward_counts_until_it_is_taken_back():
     assert study.replay().same
     # As if it had never counted, or counted for ever: then what was decided in between, or since, does not come out.
     events = study.storage.read("s", data=True)
-    never = [event._replace(kind=ABANDON) if event[1:3] == (TELL, known[0].id) else event for event in events]
-    never = [event for event in never if event.kind != VOID]
+    never = [
+        event._replace(kind=Abandoned.kind) if event[1:3] == (Rewarded.kind, known[0].id) else event for event in events
+    ]
+    never = [event for event in never if event.kind != Voided.kind]
     never = [event._replace(number=number) for number, event in enumerate(never)]
-    for_ever = [event for event in events if event.kind != VOID]
+    for_ever = [event for event in events if event.kind != Voided.kind]
     for_ever = [event._replace(number=number) for number, event in enumerate(for_ever)]
     for forged in (never, for_ever):
         assert not replay(forged, Decider(study.policy, study.seed)).same
@@ -149,11 +151,11 @@ class Visited(dict):
 def test_opening_a_study_with_many_revisions_takes_linear_time():
     n, journal = 2001, Journal()
     journal.counted.reward_of = Visited()
-    asked = [Event(1 + k, ASK, trial=k, arm=0, value=1.0) for k in range(n)]
-    told = [Event(1 + n + k, TELL, trial=k, value=float(k)) for k in range(n)]
-    kinds = (CORRECT, VOID, CORRECT)
-    revised = [Event(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
-    journal.apply([Event(0, ARM, arm=0, note="a"), *asked, *told, *revised])
+    asked = [Row(1 + k, Asked.kind, trial=k, arm=0, value=1.0) for k in range(n)]
+    told = [Row(1 + n + k, Rewarded.kind, trial=k, value=float(k)) for k in range(n)]
+    kinds = (Corrected.kind, Voided.kind, Corrected.kind)
+    revised = [Row(1 + 2 * n + k, kinds[k % 3], trial=k // 3, value=0.5, note="why") for k in range(n)]
+    journal.apply([Row(0, ArmAdded.kind, arm=0, note="a"), *asked, *told, *revised])
     assert len(journal.told.rewards) == len(journal.told.arms) == len(journal.told.numbers) == n
     assert journal.told.rewards[-2:] == [0.5, 0.5]
     assert Visited.keys_visited <= 2 * n
@@ -213,8 +215,8 @@ def test_a_policy_with_bounds_is_judged_without_the_mistakes_that_it_would_refus
     choice = db.EmpiricalIMED(upper=1.0)  # its order of rewards does not matter
     assert mistaken.estimate(choice).ips == pytest.approx(clean.estimate(choice).ips)
     assert mistaken.replay().same
-    journal = Journal()
-    for event in events_within_bounds(mistaken.storage.read("s", data=True), 0.0, 1.0):
+    journal = Journal(within=(0.0, 1.0))
+    for event in mistaken.storage.read("s", data=True):
         journal.apply([event])
         assert all(0.0 <= reward <= 1.0 for reward in journal.told.rewards)
     assert journal.reward_of == clean._read().reward_of

@@ -8,9 +8,10 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
+from dirichlet_bandits.live.events import ArmAdded, ArmRetired, Asked, FloorSet
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import ARM, ASK, FLOOR, RETIRE, Event
+from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -23,14 +24,14 @@ def naive_segment(events, log, segment):
     ids = {int(trial): k for k, trial in enumerate(log.index[log["segment"] == segment])}
     kept = []
     for event in events:
-        if event.kind in (ARM, RETIRE, FLOOR):
+        if event.kind in (ArmAdded.kind, ArmRetired.kind, FloorSet.kind):
             kept.append(event)
         elif event.trial in ids:
             rest = None
-            if event.kind == ASK and '"rest"' in event.note:
+            if event.kind == Asked.kind and '"rest"' in event.note:
                 rest = "[" + event.note.split('"rest": [', 1)[1].split("]]", 1)[0] + "]]"
-            kept.append(event._replace(trial=ids[event.trial], note=rest if event.kind == ASK else event.note))
-    return [Event(*event)._replace(number=k) for k, event in enumerate(kept)]
+            kept.append(event._replace(trial=ids[event.trial], note=rest if event.kind == Asked.kind else event.note))
+    return [Row(*event)._replace(number=k) for k, event in enumerate(kept)]
 
 
 def played(url=None, policy="RDS", steps=150, **settings):  # noqa: F811

@@ -16,10 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live import study as study_module
+from dirichlet_bandits.live.events import EVENTS, Reopened, event_of
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.segments import Parts
 from dirichlet_bandits.service import api
-from dirichlet_bandits.storage.events import KINDS
 from tests.live import mutants
 from tests.live.places import TAKEN, Places
 from tests.live.test_lateness import Clock
@@ -193,7 +192,7 @@ class Machine(RuleBasedStateMachine):
         if getattr(self, "agreed", False):
             self.agree_closely()
             events = self.places.storages["memory"].read(self.naive.name)
-            self.kinds.update(KINDS[event.kind] for event in events)
+            self.kinds.update(type(event_of(row)) for row in events)
 
     # Operations
 
@@ -324,7 +323,7 @@ def check_all_done(done, kinds):
         "archive",
         "unarchive",
     }
-    assert kinds == set(KINDS)
+    assert kinds == set(EVENTS)
 
 
 def test_all_operations_do_what_the_naive_study_does(run):
@@ -348,9 +347,9 @@ def test_no_operation_is_missing():
 
 
 MUTANTS = {  # faults that studies have had, and the function that each replaces
-    "the second reward of a unit counts if its arm was retired": (Journal, "_assign", mutants.counts_again),
-    "segments do not learn of reopened trials": (Parts, "apply", mutants.forgets_reopened),
-    "a reopened trial that does not count is pending": (Journal, "_reopen", mutants.phantom),
+    "the second reward of a unit counts if its arm was retired": (Journal, "assign", mutants.counts_again),
+    "segments do not learn of reopened trials": (Reopened, "apply", mutants.forgets_reopened),
+    "a reopened trial that does not count is pending": (Journal, "reopen", mutants.phantom),
     "a unit that waits is sent to a retired arm": (study_module, "waiting_for", mutants.serves_retired),
     "a past trial has a window": (Journal, "_is_open", mutants.past_waits),
 }

@@ -76,7 +76,7 @@ def test_a_trial_that_a_segment_had_lost_takes_its_reward(study, clock):  # noqa
     part = study._read().of("x")
     assert sorted(part.told.rewards) == [0.0, 0.0, 1.0]  # one of them was reopened and then late
     assert study.pending[0].id == 10
-    clock.now = study._read().asked_at[10] + 1.0
+    clock.now = study._read().records.trial(10).asked_at + 1.0
     study.tell(10, 0.75)
     study.void(10, "mistyped")
     study.correct(10, 0.5)

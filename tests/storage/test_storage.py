@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.storage import Event, open_storage, schema
+from dirichlet_bandits.live.events import ArmAdded, Asked, Rewarded
+from dirichlet_bandits.storage import Row, open_storage, schema
 from dirichlet_bandits.storage.actors import acting_as
-from dirichlet_bandits.storage.events import ARM, ASK, TELL
 from tests.bounds import SECONDS
 
-FIRST = [Event(0, ARM, arm=0, at=1.5, note="é <b> '; --"), Event(1, ARM, arm=1, at=2.5, note="b")]
+FIRST = [Row(0, ArmAdded.kind, arm=0, at=1.5, note="é <b> '; --"), Row(1, ArmAdded.kind, arm=1, at=2.5, note="b")]
 LATER = [
-    Event(
+    Row(
         2,
-        ASK,
+        Asked.kind,
         trial=0,
         arm=1,
         value=1 / 3,
@@ -30,7 +30,7 @@ LATER = [
         decider=2,
         actor="é key",
     ),
-    Event(3, TELL, trial=0, value=-1e-300, at=0.0),
+    Row(3, Rewarded.kind, trial=0, value=-1e-300, at=0.0),
 ]
 
 
@@ -76,7 +76,7 @@ def test_transactions_take_turns(storage):
         for _ in range(20):
             with storage.transaction("s") as transaction:
                 number = len(transaction.read(-1))
-                transaction.append([Event(number, ARM, arm=number)])
+                transaction.append([Row(number, ArmAdded.kind, arm=number)])
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
@@ -330,7 +330,7 @@ def test_rewards_are_taken_back_and_replaced(url):
 def test_events_of_a_newer_version_are_refused(url):
     study = db.create_study("s", arms=["a", "b"], storage=url, seed=0)
     with study.storage.transaction("s") as transaction:
-        transaction.append([Event(2, 99)])
+        transaction.append([Row(2, 99)])
     for act in (study.ask, db.load_study("s", url).summary):
         with pytest.raises(db.FormatError, match="event 2 has kind 99, unknown to this version"):
             act()

@@ -17,8 +17,8 @@ import psycopg
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.storage import Event, connecting, open_storage
-from dirichlet_bandits.storage.events import ASK
+from dirichlet_bandits.live.events import Asked
+from dirichlet_bandits.storage import Row, connecting, open_storage
 from tests.bounds import exit_code, join
 from tests.sockets import accepted
 
@@ -118,7 +118,7 @@ def test_a_backend_that_stops_before_the_commit(postgres, hasty, monkeypatch):
 
     def act():
         with study.storage.transaction("s") as transaction:
-            transaction.append([Event(3, ASK, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes())])
+            transaction.append([Row(3, Asked.kind, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes())])
             stop.enter_context(stopped_backends(postgres))
 
     with ExitStack() as stop:
@@ -215,7 +215,7 @@ def test_isolation_is_ours(postgres):
                 thread.start()
                 while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
                     time.sleep(0.01)
-                draft(Event(known.journal.last + 1, ASK, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes()))
+                draft(Row(known.journal.last + 1, Asked.kind, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes()))
             thread.join(60)
             assert [trial.id for trial in asked] == [1]
             assert len(study) == 2

@@ -3,10 +3,10 @@
 from dirichlet_bandits.live.off_policy import Estimate
 from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
-from dirichlet_bandits.live.reading import Trial
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.risk import RiskEstimate
 from dirichlet_bandits.live.study import Study
+from dirichlet_bandits.live.trial import Trial
 from dirichlet_bandits.live.winner import Winner
 
 __all__ = [

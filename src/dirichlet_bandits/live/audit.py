@@ -1,10 +1,11 @@
 """What happened in a study, event by event, for people to read."""
 
-import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dirichlet_bandits.storage.events import CREATED, DONE, FACTS, NOTE, AuditRecord, Event
+from dirichlet_bandits.live.events import event_of
+from dirichlet_bandits.storage.damage import intact
+from dirichlet_bandits.storage.events import CREATED, AuditRecord, Row
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -47,26 +48,16 @@ class AuditEntry(NamedTuple):
     actor: str
 
 
-def audit_event(event: Event, journal: "Journal") -> AuditEvent:
+@intact("the study")
+def audit_event(row: Row, journal: "Journal") -> AuditEvent:
     """Return an event as people read it."""
-    kind, arm = FACTS[event.kind], event.arm
-    if arm is None and event.trial is not None:
-        arm = journal.arm_of[event.trial]
-    note = event.note if kind.has_reason else None
-    if event.kind == NOTE:
-        note = json.loads(event.note or "{}").get("note")
-    if event.kind == DONE:  # a call that left no other event, such as a rename
-        call = json.loads(event.note or "[]")
-        note = next((words for *_, words in call if isinstance(words, str)), None) if isinstance(call, list) else None
+    event, arm = event_of(row), row.arm
+    if arm is None and row.trial is not None:
+        arm = journal.records.trial(row.trial).arm
+    reward, note = event.shown()
+    name = None if arm is None else journal.names[arm]
     return AuditEvent(
-        number=event.number,
-        what=kind.name,
-        trial=event.trial,
-        arm=None if arm is None else journal.names[arm],
-        reward=event.value if kind.has_reward else None,
-        note=note,
-        at=datetime.fromtimestamp(event.at, UTC),
-        actor=event.actor,
+        row.number, event.what, row.trial, name, reward, note, datetime.fromtimestamp(row.at, UTC), row.actor
     )
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dirichlet_bandits.live.reading import CONFIDENCE
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.live.readings import CONFIDENCE
 from dirichlet_bandits.live.summary import interval_levels, mean_interval
 from dirichlet_bandits.types import Floats
 
@@ -27,10 +28,11 @@ def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], l
     >>> mean_bands(study, ["red"], [80, 800]).round(2).tolist()
     [[[0.17, 0.82], [0.4, 0.6]]]
     """
-    with study._lock:
-        journal, (lower, upper) = study._read(), study._limits
+    local = local_of(study)
+    with local.lock:
+        journal, (lower, upper) = local.journal(), study.settings.limits
     found = np.full((len(arms), len(at), 2), math.nan)
-    if journal.parts.journals:
+    if journal.views:
         return found
     levels = interval_levels(journal, level)
     which, trials = np.array(journal.told.arms, np.int64), np.array(journal.told.trials, np.int64)

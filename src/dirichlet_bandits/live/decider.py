@@ -20,7 +20,7 @@ from dirichlet_bandits.engine.verbs import has_own, specialised, updates_in_plac
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.interrupts import shielded
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.mixing import forced_arm, mixed
@@ -119,7 +119,7 @@ class Decider:
         self._chances: Floats | None = None
         self._incremental: IncrementalPropensities | None = None
 
-    def decide(self, journal: Journal, trial: int, version: int = VERSION) -> Round:
+    def decide(self, journal: StudyView, trial: int, version: int = VERSION) -> Round:
         """Decide the round that begins with this trial, by the rules of the given version.
 
         An interrupt in the main thread leaves the decider unusable.
@@ -130,7 +130,7 @@ class Decider:
         """Return ``work(*args)``, where interrupts cannot come unless the parts of the work are shielded themselves."""
         return work(*args) if self._in_place else shielded(work, *args)
 
-    def _decide(self, journal: Journal, trial: int, version: int) -> Round:
+    def _decide(self, journal: StudyView, trial: int, version: int) -> Round:
         opening = journal.opening(self._past(journal))
         if opening:
             left_over = self._stream.words[4]
@@ -172,23 +172,23 @@ class Decider:
         size = _call(self._choose, *given) if self._in_place else specialised(select_study, self._params)(*given)
         return self._chosen[:size].tolist()
 
-    def propensities(self, journal: Journal) -> Floats:
+    def propensities(self, journal: StudyView) -> Floats:
         """Return for every arm the probability that it is in the next round."""
         return self._shielded(self._propensities, journal)
 
-    def _propensities(self, journal: Journal) -> Floats:
+    def _propensities(self, journal: StudyView) -> Floats:
         opening = journal.opening(self._past(journal))
         if opening:
             return _spread(journal, opening, np.ones(len(opening)))
         every, _ = self._with_floor(journal, self._known_chances(journal))
         return every
 
-    def _with_floor(self, journal: Journal, chances: Floats) -> tuple[Floats, Floats | None]:
+    def _with_floor(self, journal: StudyView, chances: Floats) -> tuple[Floats, Floats | None]:
         """Return the propensities of all arms from those of the policy and the floors; None if there are none."""
         every, floors = _spread(journal, self._arms, chances), journal.floors() if self._with_floors else None
         return (every, None) if floors is None else (mixed(every, floors), floors)
 
-    def _known_chances(self, journal: Journal) -> Floats:
+    def _known_chances(self, journal: StudyView) -> Floats:
         """Return propensities among the known arms, in the order of ``self._arms``."""
         self._follow(journal)
         if self._chances is None:
@@ -207,7 +207,7 @@ class Decider:
         known = self._incremental.without_compiling(self._state)
         return shielded(self._incremental.propensities, self._state) if known is None else known
 
-    def _follow(self, journal: Journal) -> None:
+    def _follow(self, journal: StudyView) -> None:
         """Bring the state up to the journal, from the first reward on if known arms or past rewards have changed."""
         known, revision = journal.known_arms(self._past(journal)), self._revision_of(journal)
         if known != self._arms or self._revision != revision or self._told > len(journal.told.arms):
@@ -222,14 +222,14 @@ class Decider:
         if self._counts_pending:
             self._prepare(journal)
 
-    def _begin_state(self, journal: Journal) -> None:
+    def _begin_state(self, journal: StudyView) -> None:
         """Begin the state of the known arms, before their own rewards."""
         self._state, self._chosen = self.policy.init(len(self._arms)), np.empty(len(self._arms), np.int64)
         self._incremental = IncrementalPropensities(self.policy, len(self._arms))
         if self._warm is not None or self._borrow:
             self._remember(journal)
 
-    def _prepare(self, journal: Journal) -> None:
+    def _prepare(self, journal: StudyView) -> None:
         """Set in the state which rewards are outstanding."""
         earliest = dict.fromkeys(self._arms, verbs.NEVER)
         left = sum(journal.n_pending[arm] > 0 for arm in self._arms)
@@ -246,25 +246,25 @@ class Decider:
             self._state = specialised(_prepare_study, self._params)(*given)
             self._waiting, self._chances = outstanding, None
 
-    def _past(self, journal: Journal) -> list[int]:
+    def _past(self, journal: StudyView) -> list[int]:
         """Return the number of past rewards of each arm, or of those borrowed from other segments."""
         if self._borrow:
             return [sum(part.n_told[arm] for part in journal.siblings()) for arm in range(len(journal.names))]
         return [] if self._warm is None else [len(self._warm.history.get(name, ())) for name in journal.names]
 
-    def _revision_of(self, journal: Journal) -> tuple[int, ...]:
+    def _revision_of(self, journal: StudyView) -> tuple[int, ...]:
         """Return numbers that change when rewards do that the state holds, other than by one more of its own."""
         others = journal.siblings() if self._borrow else ()
         return (journal.revision, *(number for part in others for number in (part.revision, len(part.told.arms))))
 
-    def _remembered(self, journal: Journal, arm: int) -> list[float]:
+    def _remembered(self, journal: StudyView, arm: int) -> list[float]:
         """Return the past rewards of an arm, or those of other segments."""
         if self._warm is not None:
             return list(self._warm.history.get(journal.names[arm], ()))
         every = (part.told for part in journal.siblings())
         return [x for told in every for one, x in zip(told.arms, told.rewards, strict=True) if one == arm]
 
-    def _remember(self, journal: Journal) -> None:
+    def _remember(self, journal: StudyView) -> None:
         """Start the state with the past rewards."""
         past = [self.direction.turn(np.array(self._remembered(journal, arm), np.float64)) for arm in self._arms]
         weight = self._borrow if self._warm is None else self._warm.weight
@@ -298,7 +298,7 @@ class Decider:
             self._state = shielded(more_room, self._state, reported[done][0], 1)
             done = _call(self._add, self._params, self._state, reports, done, *more)
 
-    def _learn(self, journal: Journal) -> None:
+    def _learn(self, journal: StudyView) -> None:
         """Bring the state up to the rewards of the journal."""
         told = journal.told
         first, last = self._told, len(told.arms)
@@ -313,7 +313,7 @@ class Decider:
         self._told = last
 
 
-def _spread(journal: Journal, arms: list[int], chances: Floats) -> Floats:
+def _spread(journal: StudyView, arms: list[int], chances: Floats) -> Floats:
     """Spread the probabilities of some arms, in their order, to all arms; the others get 0."""
     if len(arms) == len(journal.names):
         return chances

@@ -29,7 +29,7 @@ import numpy as np
 
 from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.intervals import Interval, why_none
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
 from dirichlet_bandits.numerics.kinf_statistic import grouped, kinf_statistic, portfolio_regret
 from dirichlet_bandits.types import Floats
@@ -80,7 +80,7 @@ def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
     return Sample(float(x.size), mean, variance, unit, True, values, weights)
 
 
-def rewards_by_arm(journal: Journal) -> list[Floats]:
+def rewards_by_arm(journal: StudyView) -> list[Floats]:
     """Return the rewards of each arm that count, in the order in which they were reported."""
     arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards, np.float64)
     return [rewards[arms == arm] for arm in range(len(journal.names))]

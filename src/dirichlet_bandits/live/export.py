@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from dirichlet_bandits.files import plain_text, whole_file
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.annotations import written
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.journal_fields import Revision
 from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.records import Revision, TrialRecord
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.storage.events import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,33 +29,42 @@ def trials(journal: Journal) -> "pd.DataFrame":
     """Return one row per trial."""
     pd = whole_module("pandas")
 
-    ids = range(len(journal.arm_of))
-    history = [journal.history_of.get(trial, []) for trial in ids]
-
-    def said(trial: int, what: str) -> Any:
-        return journal.annotation_of.get(trial, {}).get(what)
+    records = [journal.records.trial(trial) for trial in range(len(journal.arm_of))]
+    (
+        arms,
+        status,
+        reward,
+        revisions,
+        late,
+        segment,
+        unit,
+        propensity,
+        rounds,
+        asked_at,
+        ended_at,
+        _,
+        annotations,
+    ) = zip(*records, strict=True) if records else [()] * len(TrialRecord._fields)
 
     return pd.DataFrame(
         {
-            "arm": [journal.names[arm] for arm in journal.arm_of],
-            "propensity": np.array(journal.propensity_of, np.float64),
-            "round": np.array(journal.round_of, np.int64),
-            "status": [journal.status(trial) for trial in ids],
-            "reward": np.array([journal.answer(trial) for trial in ids], np.float64),
-            "asked_at": pd.to_datetime(np.array(journal.asked_at, np.float64), unit="s", utc=True),
-            "ended_at": pd.to_datetime(
-                np.array([journal.ended_at.get(trial, math.nan) for trial in ids], np.float64), unit="s", utc=True
-            ),
-            "original": np.array([past[0].reward if past else math.nan for past in history], np.float64),
-            "reason": pd.Series([past[-1].reason if past else None for past in history], dtype="str"),
-            "revisions": pd.Series([_written_history(past) for past in history], dtype="str"),
-            "note": pd.Series([said(trial, "note") for trial in ids], dtype="str"),
-            "attributes": pd.Series([written(said(trial, "attributes")) for trial in ids], dtype="str"),
-            "late": [trial in journal.late for trial in ids],
-            "segment": pd.Series([journal.segment_of.get(trial) for trial in ids], dtype="str"),
-            "unit": pd.Series([journal.unit_of.get(trial) for trial in ids], dtype="str"),
+            "arm": [journal.names[arm] for arm in arms],
+            "propensity": np.array(propensity, np.float64),
+            "round": np.array(rounds, np.int64),
+            "status": list(status),
+            "reward": np.array(reward, np.float64),
+            "asked_at": pd.to_datetime(np.array(asked_at, np.float64), unit="s", utc=True),
+            "ended_at": pd.to_datetime(np.array(ended_at, np.float64), unit="s", utc=True),
+            "original": np.array([past[0].reward if past else math.nan for past in revisions], np.float64),
+            "reason": pd.Series([past[-1].reason if past else None for past in revisions], dtype="str"),
+            "revisions": pd.Series([_written_history(past) for past in revisions], dtype="str"),
+            "note": pd.Series([said.get("note") for said in annotations], dtype="str"),
+            "attributes": pd.Series([written(said.get("attributes")) for said in annotations], dtype="str"),
+            "late": list(late),
+            "segment": pd.Series(segment, dtype="str"),
+            "unit": pd.Series(unit, dtype="str"),
         },
-        index=pd.RangeIndex(len(ids), name="trial"),
+        index=pd.RangeIndex(len(records), name="trial"),
     )
 
 
@@ -69,7 +78,7 @@ def _written_history(past: Sequence[Revision]) -> str | None:
     return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
-def write(events: Sequence[Event], path: str | PathLike[str]) -> None:
+def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
     """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
     pd = whole_module("pandas")
 

@@ -5,9 +5,8 @@ decision tries this arm alone instead of a round of the policy (``policies/mixin
 count. Arms that have not been tried come first, before any floor applies.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -86,19 +85,14 @@ def check_room(floor: Floor, active: Sequence[str]) -> None:
         raise ConflictError(f"the floors of {excess}, more than 1: lower the floor before you add the arm")
 
 
-def written_floor(floor: float | dict[str, float]) -> str:
-    """Return a floor as its event holds it."""
-    return json.dumps(floor)
-
-
-def read_floor(number: int, note: Any, names: Sequence[str], active: Sequence[str]) -> float | dict[str, float]:
+def read_floor(number: int, said: object, names: Sequence[str], active: Sequence[str]) -> float | dict[str, float]:
     """Return the floor that an event holds."""
     try:
-        floor = checked_floor(json.loads(note), names)
+        floor = checked_floor(said, names)
         check_sum(floor, active)
         return floor
     except (ArgumentError, TypeError, ValueError):
-        raise FormatError(f"event {number} sets the floor {note!r}: the storage is damaged") from None
+        raise FormatError(f"event {number} sets the floor {said!r}: the storage is damaged") from None
 
 
 def all_floors(floor: Floor, names: Sequence[str], active: Sequence[bool]) -> Floats | None:

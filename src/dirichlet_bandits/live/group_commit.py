@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Final
 
 from dirichlet_bandits.errors import DirichletBanditsError, StorageError
-from dirichlet_bandits.storage.events import Event, Transaction
+from dirichlet_bandits.storage.events import Row, Transaction
 
 MOST: Final = 32
 """Threads that share a commit; more would let the first of them wait for too long."""
@@ -26,16 +26,16 @@ class Group:
         self._open = ExitStack()
         self.transaction = self._open.enter_context(transaction)
         self.members = 0
-        self._drafted: list[Event] = []
+        self._drafted: list[Row] = []
         self._ended = threading.Event()
         self._error: BaseException | None = None
 
-    def add(self, events: list[Event]) -> None:
+    def add(self, events: list[Row]) -> None:
         """Add the events of one more thread."""
         self._drafted += events
         self.members += 1
 
-    def read(self, after: int) -> Sequence[Event]:
+    def read(self, after: int) -> Sequence[Row]:
         """Return the events with numbers above ``after``, including those that were drafted."""
         self._write()
         return self.transaction.read(after)

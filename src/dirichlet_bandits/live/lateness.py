@@ -11,21 +11,17 @@ created, and depends on why rewards are missing:
 In the second case, rewards count in the order of the asks, whatever they are and however long each took. So the rewards
 of an arm are independent draws of one distribution, that of "reward within the window", as intervals assume.
 
-Time decides only by events: before a study is changed, events of the kind LATE close the windows that are over by the
-clock of that process, the oldest trial first. So all processes, and a replay, agree on what was known when.
+Time decides only by events: before a study is changed, events close the windows that are over by the clock of that
+process, the oldest trial first. So all processes, and a replay, agree on what was known when.
 """
 
 import re
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.storage.events import LATE, Event
 from dirichlet_bandits.validation import finite_number, positive_number
-
-if TYPE_CHECKING:
-    from dirichlet_bandits.live.journal import Journal
 
 ABANDON_LATE: Final = "abandon"
 LATE_WORDS: Final = "'abandon', or the reward that a missing answer means, such as 0"
@@ -99,17 +95,3 @@ def check_both(window: object, late: object) -> None:
         raise ArgumentError("window", "given together with late, such as '24h'", window)
     if window is not None and late is None:
         raise ArgumentError("late", LATE_WORDS, late)
-
-
-def settled(journal: "Journal", draft: Callable[[Event], None], now: float) -> list[int]:
-    """Draft the events that close the windows that have ended, and return the trials whose rewards are missing."""
-    lateness = journal.lateness
-    closed = [] if lateness is None else journal.open_trials_asked_by(now - lateness.window)
-    if lateness is None or not closed:
-        return []
-    missing = [trial for trial in closed if trial in journal.pending]
-    for trial in missing:
-        draft(Event(journal.last + 1, LATE, trial=trial, value=lateness.late, at=now))
-    if lateness.holds and closed[-1] not in missing:
-        draft(Event(journal.last + 1, LATE, trial=closed[-1], at=now))
-    return missing

@@ -21,7 +21,7 @@ from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.events import CallRecorded, Event, Step, event_of, named_step
 from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.interrupts import shielded
-from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.journal import Journal, settled
 from dirichlet_bandits.live.operation import Change, Operation, Present
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.storage.actors import actor
@@ -32,6 +32,7 @@ from dirichlet_bandits.storage.forks import fresh_locks_in_children
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dirichlet_bandits.live.reading import ReadableStudy
     from dirichlet_bandits.live.winner import Question, Winner
 
 R = TypeVar("R")
@@ -91,7 +92,7 @@ class Local(Named):
         self.settings = settings
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
-        self.answered: "tuple[Any, dict[Question, Winner]] | None" = None  # as of which event, winners by question
+        self.answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, winners by question
         self._renew_lock()
         fresh_locks_in_children(self)
 
@@ -269,9 +270,7 @@ class Local(Named):
         """Return the policy of the study before it has seen a reward."""
         settings = self.settings
         assert settings.seed is not None
-        return Decider(
-            settings.policy, settings.seed, settings.sign, warm=settings.warm, borrow=settings.borrow or 0.0
-        )
+        return Decider(settings.policy, settings.seed, settings.sign, warm=settings.warm, borrow=settings.borrow or 0.0)
 
     def _check_settings(self, stored: Settings | None) -> None:
         """Check that the stored study of this name is still this one."""
@@ -324,7 +323,7 @@ class Local(Named):
                 state.journal.apply(drafted[-1:])
 
             try:
-                self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                self._newly_late = settled(state.journal, draft, lateness.clock())
                 yield state, draft, group
             except Exception:  # what others have drafted is as good as before
                 self._pass_on(group)
@@ -374,12 +373,19 @@ class Local(Named):
                         state.journal.apply(drafted[-1:])
 
                     if closing:
-                        self._newly_late = lateness.settled(state.journal, draft, lateness.clock())
+                        self._newly_late = settled(state.journal, draft, lateness.clock())
                     yield state, draft, transaction
                     transaction.append(drafted)
             finally:
                 over = True
             self._state = state
+
+
+def local_of(study: "ReadableStudy") -> Local:
+    """Return the transport of a study that is stored here."""
+    local = study._transport
+    assert isinstance(local, Local)
+    return local
 
 
 def new_row(journal: Journal, event: Event, token: str | None = None) -> Row:

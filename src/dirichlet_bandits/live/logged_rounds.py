@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.live.event_notes import NOTHING, read_ask
+from dirichlet_bandits.live.events import Asked, OfArms, PastAdded, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ASK, FACTS, PAST, Concerns, Event
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -108,7 +108,8 @@ class LoggedRounds(NamedTuple):
         trials = asked[counted[self.row_of_trial[asked]]]
         row, arm = self.row_of_trial[trials], np.array(journal.arm_of, np.int64)[trials]
         chance = self.propensities[row, arm]
-        for k in np.flatnonzero(~(chance > 0.0) | (chance != np.array(journal.propensity_of, np.float64)[trials])):
+        recorded = np.array(journal.records.propensity_of, np.float64)[trials]
+        for k in np.flatnonzero(~(chance > 0.0) | (chance != recorded)):
             said = f"the round of trial {trials[k]} has the propensity {float(chance[k])!r} for it"
             raise FormatError(f"{said}: the storage is damaged")
         reward = np.array([journal.reward_of.get(trial, math.nan) for trial in trials.tolist()], np.float64)
@@ -116,7 +117,7 @@ class LoggedRounds(NamedTuple):
 
 
 @intact("the study")
-def read_rounds(events: Sequence[Event]) -> LoggedRounds:
+def read_rounds(events: Sequence[Row]) -> LoggedRounds:
     """Read the rounds from events that were read with their data."""
     journal = Journal()
     journal.apply(events)
@@ -126,37 +127,37 @@ def read_rounds(events: Sequence[Event]) -> LoggedRounds:
     unknown: list[int] = []
     left: dict[str | None, float] = {}  # arms to come in the round of each segment
     current: dict[str | None, int] = {}
-    for event in events:
-        if event.kind == ASK:
-            asked = NOTHING if event.note is None else read_ask(event.note)
-            segment = asked.segment
-            if asked.first is not None:
-                row_of_trial[event.trial] = row_of_trial[asked.first] if event.data is None else len(found)
-                found += [] if event.data is None else [event.data]
-                complete += [] if event.data is None else [False]
+    for event in map(event_of, events):
+        if isinstance(event, Asked):
+            segment, every = event.segment, event.propensities
+            if event.first is not None:
+                row_of_trial[event.trial] = row_of_trial[event.first] if every is None else len(found)
+                found += [] if every is None else [every]
+                complete += [] if every is None else [False]
                 continue
-            if event.data is not None:
-                found.append(event.data)
+            if every is not None:
+                found.append(every)
                 complete.append(True)
                 current[segment] = len(found) - 1
-                left[segment] = len(asked.rest)
+                left[segment] = len(event.rest or ())
             else:
                 left[segment] -= 1
             left[segment] = math.inf if event.trial in journal.repeats else left[segment]
             complete[current[segment]] = left[segment] == 0
             row_of_trial[event.trial] = current[segment]
-        elif event.kind == PAST:
-            if event.data is None:
+        elif isinstance(event, PastAdded):
+            if event.propensities is None:
                 unknown.append(len(found))
             row_of_trial[event.trial] = len(found)
-            found.append(event.data or b"")
-            complete.append(event.data is not None)
-        elif FACTS[event.kind].concerns is Concerns.ARMS:
+            found.append(event.propensities or b"")
+            complete.append(event.propensities is not None)
+        elif isinstance(event, OfArms):
             left = dict.fromkeys(left, 0)
     matrix = _matrix(found, len(journal.names))
     matrix[unknown] = np.nan
-    past = row_of_trial[list(journal.past)]
-    last = max((row_of_trial[trial] for trial in journal.reward_of.keys() - journal.past), default=len(found))
+    added = journal.records.past
+    past = row_of_trial[list(added)]
+    last = max((row_of_trial[trial] for trial in journal.reward_of.keys() - added), default=len(found))
     counted = np.array(complete, bool)
     counted[np.setdiff1d(np.arange(last + 1, len(found)), past)] = False
     return LoggedRounds(journal, matrix, counted, row_of_trial)

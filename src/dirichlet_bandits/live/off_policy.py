@@ -12,7 +12,7 @@ E[c_j | the past] = sum_a pi_j(a) mu_a, so IPS is unbiased for the mean over the
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,11 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
-from dirichlet_bandits.live.event_notes import read_ask
+from dirichlet_bandits.live.events import event_of
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.logged_rounds import LoggedRounds
-from dirichlet_bandits.storage.events import ASK, CORRECT, LATE, NOTE, PAST, TELL, VOID, Event
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -90,29 +90,28 @@ def wanted_by_weights(choice: Mapping[str, float] | str, rounds: LoggedRounds) -
     return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
 
 
-def wanted_by_policy(events: Sequence[Event], decider: Decider, rounds: LoggedRounds) -> Floats:
+def wanted_by_policy(events: Sequence[Row], decider: Decider, rounds: LoggedRounds) -> Floats:
     """Return what the policy would do with the rewards known at each round; several arms of a round share it."""
-    journal, policy = Journal(), decider.policy
+    policy = decider.policy
     describe(policy)
     lower, upper = policy.reward_bounds
+    journal = Journal(within=(lower, upper))
     # The policy need not accept a wrong reward that was corrected later, but it must accept past data.
-    past = [event.value for event in events if event.kind == PAST and event.value is not None]
+    records = rounds.journal.records
+    past = [first for trial in records.past if (first := records.trial(trial).first_reward) is not None]
     rewards = rounds.journal.told.rewards + past
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
     wanted = np.zeros_like(rounds.propensities)
-    row = 0
 
-    def look(event: Event) -> None:
-        nonlocal row
-        if event.data is not None:
-            segment = read_ask(event.note).segment if event.kind == ASK else None
+    def look(row: Row) -> None:
+        if row.data is not None:
+            segment = event_of(row).segment
             chances = decider.of(segment).propensities(journal.of(segment))
-            wanted[row, : chances.size] = chances / chances.sum()
-        row += event.kind == PAST or event.data is not None
-        journal.apply([event])
+            wanted[rounds.row_of_trial[row.trial], : chances.size] = chances / chances.sum()
+        journal.apply([row])
 
-    walk(list(events_within_bounds(events, lower, upper)), look)
+    walk(events, look)
     return wanted
 
 
@@ -144,32 +143,3 @@ def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
 
 def _ratio(a: float, b: float) -> float:
     return float(a / b) if b > 0.0 else math.nan
-
-
-def events_within_bounds(events: Sequence[Event], lower: float, upper: float) -> Iterator[Event]:
-    """Yield the events without rewards outside of the bounds, mistakes that are voided or corrected later.
-
-    A policy with these bounds would have refused such a reward. So its trial waits until the reward is corrected, and a
-    correction to a value outside of the bounds voids the reward.
-    """
-    waiting: set[int | None] = set()  # trials whose reward was refused
-    voided: set[int | None] = set()  # trials without a reward that counts, after they had one
-    for event in events:
-        kind, trial = event.kind, event.trial
-        good = event.value is None or lower <= event.value <= upper
-        if kind == TELL and not good:
-            waiting.add(trial)
-            kind = NOTE
-        elif kind == LATE and trial in waiting:
-            kind = NOTE
-        elif kind == CORRECT and trial in waiting:
-            kind = TELL if good else NOTE
-            waiting -= {trial} if good else set()
-        elif kind == CORRECT and good:
-            voided.discard(trial)
-        elif kind == CORRECT or (kind == VOID and trial not in waiting):
-            kind = NOTE if trial in voided else VOID
-            voided.add(trial)
-        elif kind == VOID:
-            kind = NOTE
-        yield event if kind == event.kind else event._replace(kind=kind, note="{}" if kind == NOTE else None)

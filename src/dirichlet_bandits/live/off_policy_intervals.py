@@ -36,7 +36,7 @@ from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.off_policy import Estimate, arm_number, estimate_rounds, wanted_by_weights
 from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, wanted_in_rounds
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
@@ -74,7 +74,7 @@ class _Weighted(NamedTuple):
 
 
 def estimate_mean(
-    events: Sequence[Event],
+    events: Sequence[Row],
     choice: Policy | Mapping[str, float] | str,
     seed: int,
     bounds: Bounds,
@@ -100,9 +100,7 @@ def estimate_mean(
     return dataclasses.replace(found, low=interval.low, high=interval.high, confidence=confidence)
 
 
-def estimate_difference(
-    events: Sequence[Event], a: str, b: str, bounds: Bounds, confidence: float
-) -> DifferenceEstimate:
+def estimate_difference(events: Sequence[Row], a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
     """Estimate by how much the rewards of one arm exceed those of another, from events with their data."""
     number_between("confidence", confidence, 0, 1)
     if not are_finite(bounds):

@@ -4,7 +4,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
@@ -296,5 +296,5 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
         )
         best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
-        found.append(Listed(name, repr(study.policy), *counts, best))
+        found.append(Listed(name, repr(settings.policy), *counts, best))
     return found

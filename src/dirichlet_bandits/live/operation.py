@@ -1,4 +1,4 @@
-"""What an operation is: fields with checks, a role, what it does, and its answer. ``docs/architecture.md`` has the rest.
+"""What an operation is: fields with checks, a role, what it does, and its answer.
 
 An operation that changes a study is a :class:`Change`, and one that only reads it a :class:`Reading`. Whoever calls a
 method of a study makes an operation and hands it to the study's transport: ``local.py`` carries it out, and
@@ -81,8 +81,8 @@ class Operation(Declared, Generic[R]):
     @classmethod
     def of_answer(cls, said: Mapping[str, Any]) -> R:
         """Return the answer in a response."""
-        found: R = None if cls.returns is None else read_as(cls.returns, said if cls.key is None else said[cls.key])
-        return found
+        found = None if cls.returns is None else read_as(cls.returns, said if cls.key is None else said[cls.key])
+        return typing.cast(R, found)
 
     @classmethod
     def answer_schema(cls) -> dict[str, Any]:
@@ -159,9 +159,9 @@ def operation(role: str, name: str | None = None, key: str | None = None) -> Cal
         made.role, made.key = role, key
         made.name = name or re.sub(r"(?<!^)(?=[A-Z])", "_", made.__name__).lower()
         bases = (base for one in made.__mro__ for base in vars(one).get("__orig_bases__", ()))
-        answer = next(typing.get_args(base)[0] for base in bases)
+        answer = next(args[0] for args in map(typing.get_args, bases) if args)
         made.returns = None if answer is type(None) else answer
         OPERATIONS[made.name] = made
-        return made  # type: ignore[no-any-return]
+        return made
 
     return declare

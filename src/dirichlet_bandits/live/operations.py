@@ -210,7 +210,9 @@ class AddTrials(Change[list[int]]):
 
     def again(self, study: Present, record: TokenRecord, steps: Sequence[Step], token: str) -> list[int]:
         ids = trials_of_call(study, record, token)
-        if len(ids) != len(self.trials) or not all(map(_is_stored, map(study.trial, ids), self.trials, [study] * len(ids))):
+        if len(ids) != len(self.trials) or not all(
+            map(_is_stored, map(study.trial, ids), self.trials, [study] * len(ids))
+        ):
             raise ConflictError(f"token {token!r} has asked for, or added, other trials")
         return list(ids)
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -11,11 +10,8 @@ import numpy as np
 from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.journal import LATEST, Journal
-from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.events import PAST, Event
+from dirichlet_bandits.live.journal import LATEST
 from dirichlet_bandits.validation import finite_number, reward_number
 
 if TYPE_CHECKING:
@@ -148,17 +144,24 @@ def _times(column: "pd.Series[Any]") -> list[float | None]:
     return [None if gone else x if abs(x) < LATEST else math.nan for x, gone in zip(seconds, missing, strict=True)]
 
 
+def _all_arms(study: "Study") -> list[str]:
+    from dirichlet_bandits.live.readings import ReadStudy  # which imports this file
+
+    info = study._transport.do(ReadStudy())
+    return [*info.arms, *info.retired]
+
+
 def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:
     """Return the trials in a file as ``add_trials`` takes them, checked for a study if there is one."""
     import pandas as pd
 
     table.leave_out(at["arm"], at["reward"])
-    arms = table.names(at["arm"], () if study is None else study._read().names)
+    arms = table.names(at["arm"], () if study is None else _all_arms(study))
     rewards = table.numbers(at["reward"])
     for k, reward in enumerate(rewards):
         try:
             if study is not None and not math.isnan(reward):
-                study._reward(reward)
+                study.settings.checked_reward(reward)
         except ArgumentError as error:
             table.wrong(k, at["reward"], error.args[1])
         except RewardError as error:
@@ -176,39 +179,3 @@ def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None)
                 table.wrong(k, at["propensity"], _PROPENSITY)
     table.check()
     return frame
-
-
-Place = tuple[int, int, int]  # the number of the next event, its trial, and how many arms there are
-
-
-def place_in(journal: Journal) -> Place:
-    """Return the place after the last event."""
-    return journal.last + 1, len(journal.arm_of), len(journal.names)
-
-
-def past_events(rows: Sequence[Past], arm_of: Mapping[str, int], place: Place, token: str | None) -> list[Event]:
-    """Return the events of past trials, the first of them at this place.
-
-    A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest are 0.
-    """
-    possible = sorted({arm_of[row.arm] for row in rows if row.propensity is not None})
-    number, trial, n_arms = place
-    now, who = lateness.clock(), actor()
-
-    @cache
-    def noted(arm: int, propensity: float | None) -> tuple[bytes | None, str | None]:
-        if propensity is None:
-            return None, None
-        chances = np.zeros(n_arms)
-        if propensity < 1.0:
-            chances[possible] = np.nan
-        chances[arm] = propensity
-        return chances.astype("<f8").tobytes(), repr(propensity)
-
-    events = []
-    for k, (name, reward, time, propensity) in enumerate(rows):
-        arm = arm_of[name]
-        at = now if time is None else time
-        data, note = noted(arm, propensity)
-        events.append(Event(number + k, PAST, trial + k, arm, reward, at, data, note, token, None, who))
-    return events

@@ -11,7 +11,16 @@ from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.events import Event, WinnerDeclared
-from dirichlet_bandits.live.fields import Bounds, ChoiceOfArms, Confidence, EventLimit, Name, Number, Probability, TrialId
+from dirichlet_bandits.live.fields import (
+    Bounds,
+    ChoiceOfArms,
+    Confidence,
+    EventLimit,
+    Name,
+    Number,
+    Probability,
+    TrialId,
+)
 from dirichlet_bandits.live.local import Local
 from dirichlet_bandits.live.off_policy import Estimate
 from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
@@ -39,6 +48,7 @@ class StudyInfo(NamedTuple):
     identity: str
     settings: dict[str, Any]
     arms: list[str]
+    retired: list[str]
     trials: int
     floor: float | dict[str, float]
     archived: bool
@@ -51,7 +61,9 @@ class ReadStudy(Reading[StudyInfo]):
     def read(self, local: Local) -> StudyInfo:
         journal = local.journal()
         floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
-        more = journal.active_names(), len(journal.arm_of), floor, local.archived
+        active = journal.active_names()
+        retired = [name for name in journal.names if name not in active]
+        more = active, retired, len(journal.arm_of), floor, local.archived
         return StudyInfo(local.name, local.identity, local.settings.as_json(), *more)
 
 
@@ -99,9 +111,7 @@ class ReadSummary(Reading["Summary"]):
         settings = local.settings
         journal = local.journal().of(self.segment)
         limits = checked_bounds(self.bounds, settings.limits, journal.told.rewards)
-        return summaries.Summarized(
-            journal, settings.policy, self.confidence, settings.sign, settings.control, limits
-        )
+        return summaries.Summarized(journal, settings.policy, self.confidence, settings.sign, settings.control, limits)
 
     @classmethod
     def answer_as_json(cls, answer: "Summary") -> dict[str, Any]:
@@ -306,4 +316,3 @@ class RepeatDecisions(Reading[Replay]):
 
     def read(self, local: Local) -> Replay:
         return replay(local.rows(), local.new_decider(), self.progress)
-

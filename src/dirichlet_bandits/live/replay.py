@@ -9,11 +9,12 @@ import numpy as np
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
-from dirichlet_bandits.live.event_notes import Asked, read_ask
+from dirichlet_bandits.live.events import Asked, Event, event_of
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import ASK, Event
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats
 
 AS_NOW: Final = 4
@@ -55,90 +56,94 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def replay(events: Sequence[Event], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
+def replay(events: Sequence[Row], decider: Decider, progress: Callable[[int, int], object] | None = None) -> Replay:
     """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     trials, rounds, n_wrong, words = 0, 0, 0, list[str]()
-    old = [event.number for event in events if event.kind == ASK and event.data and (event.decider or 1) < AS_NOW]
+    with intact("the study"):
+        old = [row.number for row in events if row.data and _is_old(event_of(row))]
     journal = Journal(as_before=bool(old))
 
-    def look(event: Event) -> None:
+    def look(row: Row) -> None:
         nonlocal trials, rounds, n_wrong, journal, decider
-        if old[-1:] == [event.number - 1]:
+        if old[-1:] == [row.number - 1]:
             journal, decider = Journal(), decider.fresh()
-            journal.apply(events[: event.number])
-        if event.kind == ASK:
+            journal.apply(events[: row.number])
+        with intact("the study"):
+            asked = event_of(row)
+        if isinstance(asked, Asked):
             if not journal.names:
-                raise FormatError(f"event {event.number} asks before there are arms: the storage is damaged")
+                raise FormatError(f"event {row.number} asks before there are arms: the storage is damaged")
             trials += 1
-            with intact("the study"):
-                asked = read_ask(event.note)
             part = journal.of(asked.segment)
-            if event.trial != len(journal.arm_of):
+            if asked.trial != len(journal.arm_of):
                 wrong = f"should be numbered {len(journal.arm_of)}"
             elif asked.first is None and part.rest:
-                wrong = _check_rest(part, event)
+                wrong = _check_rest(part, asked)
             else:
-                wrong = "" if asked.first is None else _check_unit(journal, event, asked)
-                if asked.first is None or event.decider is not None:
-                    wrong = wrong or _check_round(part, decider.of(asked.segment), event)
+                wrong = "" if asked.first is None else _check_unit(journal, asked)
+                if asked.first is None or asked.decider is not None:
+                    wrong = wrong or _check_round(part, decider.of(asked.segment), asked)
                     rounds += 1
             n_wrong += bool(wrong)
             if wrong and len(words) < _SHOWN:
-                words.append(f"trial {event.trial}: {wrong}")
-        journal.apply([event])
+                words.append(f"trial {asked.trial}: {wrong}")
+        journal.apply([row])
 
     walk(events, look, progress)
     return Replay(trials, rounds, n_wrong, tuple(words))
 
 
-def _check_unit(journal: Journal, event: Event, asked: Asked) -> str:
-    first = journal.assigned_by.get(str(asked.unit))
+def _is_old(event: Event) -> bool:
+    return isinstance(event, Asked) and (event.decider or 1) < AS_NOW
+
+
+def _check_unit(journal: Journal, asked: Asked) -> str:
+    known = journal.records.unit(asked.unit)
+    first = None if known is None else known.first
     if first is None or first != asked.first:
         return f"repeats trial {asked.first} for unit {asked.unit!r}, whose first is {first}"
-    if event.decider is not None:  # it was assigned again
+    if asked.decider is not None:  # it was assigned again
         return ""
-    same = (event.arm, event.value) == (journal.arm_of[first], journal.propensity_of[first]) and event.data is None
-    return "" if same else f"recorded arm {event.arm}, that of the unit is {journal.arm_of[first]}"
+    record = journal.records.trial(first)
+    same = (asked.arm, asked.propensity) == (record.arm, record.propensity) and asked.propensities is None
+    return "" if same else f"recorded arm {asked.arm}, that of the unit is {record.arm}"
 
 
-def _check_rest(journal: Journal, event: Event) -> str:
+def _check_rest(journal: StudyView, asked: Asked) -> str:
     arm, chance = journal.rest[0]
-    same = event.arm == arm and event.value == chance and event.data is None
-    return "" if same else f"recorded arm {event.arm}, the round continues with {arm}"
+    same = asked.arm == arm and asked.propensity == chance and asked.propensities is None
+    return "" if same else f"recorded arm {asked.arm}, the round continues with {arm}"
 
 
-def _check_round(journal: Journal, decider: Decider, event: Event) -> str:
-    wrong = _differences(journal, decider, event)
-    version = event.decider or 1
+def _check_round(journal: StudyView, decider: Decider, asked: Asked) -> str:
+    wrong = _differences(journal, decider, asked)
+    version = asked.decider or 1
     if not wrong or version == VERSION:
         return wrong
     return f"{wrong} (decided by version {version} of the rules, replayed by version {VERSION})"
 
 
-def _differences(journal: Journal, decider: Decider, event: Event) -> str:
-    trial = event.trial or 0
-    version = event.decider or 1
+def _differences(journal: StudyView, decider: Decider, asked: Asked) -> str:
+    trial, version = asked.trial, asked.decider or 1
     arms, chances = decider.decide(journal, trial, version)
-    with intact("the study"):
-        asked = read_ask(event.note)
-        recorded = [event.arm, *(arm for arm, _ in asked.rest)]
+    recorded = [asked.arm, *(arm for arm, _ in asked.rest or ())]
     if asked.first is not None:  # only the first arm of such a round is assigned
         arms = arms[:1]
     if recorded != arms and version == 1:  # another process than before may have taken over: it had drawn nothing yet
         arms, chances = decider.decide(journal, trial)
     with intact("the study"):
-        return _compare(event, recorded, arms, chances)
+        return _compare(asked, recorded, arms, chances)
 
 
-def _compare(event: Event, recorded: list[int | None], arms: list[int], chances: Floats) -> str:
+def _compare(asked: Asked, recorded: list[int], arms: list[int], chances: Floats) -> str:
     if recorded != arms:
         return f"recorded arms {recorded}, replayed {arms}"
-    stored = np.frombuffer(event.data or b"", "<f8")
+    stored = np.frombuffer(asked.propensities or b"", "<f8")
     if stored.shape != chances.shape or not np.allclose(stored, chances, rtol=AGREEMENT, atol=1e-300):
         return f"recorded propensities {stored.tolist()}, replayed {chances.tolist()}"
-    if event.value is None or not math.isclose(event.value, stored[arms[0]], rel_tol=0.0):
-        return f"recorded propensity {event.value} for its arm, {stored[arms[0]]} among all"
-    for arm, chance in read_ask(event.note).rest:
+    if asked.propensity is None or not math.isclose(asked.propensity, stored[arms[0]], rel_tol=0.0):
+        return f"recorded propensity {asked.propensity} for its arm, {stored[arms[0]]} among all"
+    for arm, chance in asked.rest or ():
         if chance != stored[arm]:
             return f"recorded propensity {chance} for arm {arm} of the round, {stored[arm]} among all"
     return ""

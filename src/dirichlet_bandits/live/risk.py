@@ -37,7 +37,7 @@ from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
 from dirichlet_bandits.live.off_policy import wanted_by_policy, weights_of
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Event
+from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
@@ -131,7 +131,7 @@ def cvar_sequences(
 
 
 def estimate_cvar(
-    events: Sequence[Event],
+    events: Sequence[Row],
     choice: Policy | Mapping[str, float] | str,
     seed: int,
     objective: CVaR,
@@ -182,7 +182,7 @@ def estimate_cvar(
 
 
 def wanted_in_rounds(
-    events: Sequence[Event], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
+    events: Sequence[Row], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
 ) -> tuple[Floats, np.ndarray, dict[str, float]]:
     """Return what the choice would do in each round, which rounds count, and which part the log does not cover."""
     possible, names = rounds.propensities > 0.0, rounds.journal.names

@@ -26,10 +26,10 @@ from dirichlet_bandits.live.intervals import (
     shares,
     why_none,
 )
-from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.probability_best import probability_best
 from dirichlet_bandits.live.risk import cvar_sequences
 from dirichlet_bandits.live.segment_means import NO_INTERVAL, pooled_intervals, pooled_means
+from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
@@ -60,7 +60,7 @@ class Summarized(NamedTuple):
     ``bounds`` of the rewards are infinite where they are not known. If there are segments, the rows are ``pooled``.
     """
 
-    journal: Journal
+    journal: StudyView
     policy: Policy
     confidence: float
     direction: Direction
@@ -70,7 +70,7 @@ class Summarized(NamedTuple):
     @property
     def pooled(self) -> bool:
         """Whether means and intervals are averages over segments."""
-        return bool(self.journal.parts.journals)
+        return bool(self.journal.views)
 
 
 def summary(study: Summarized) -> "pd.DataFrame":
@@ -129,12 +129,13 @@ def summary_of_json(said: Mapping[str, Any]) -> "pd.DataFrame":
     return frame
 
 
-def _counts(journal: Journal) -> dict[str, list[Any]]:
+def _counts(journal: StudyView) -> dict[str, list[Any]]:
     """Return what became of the trials of each arm."""
     asked = np.bincount(np.array(journal.arm_of, np.int64), minlength=len(journal.names))
     asked -= _by_arm(journal, journal.repeats)
     voided, late, held = (
-        _by_arm(journal, trials - journal.repeats) for trials in (journal.voided, journal.late, journal.held.keys())
+        _by_arm(journal, journal.numbered(trials) - journal.repeats)
+        for trials in (journal.whole.records.voided, journal.whole.records.late, journal.whole.held.keys())
     )
     told, waiting = np.array(journal.n_told, np.int64), np.array(journal.n_pending, np.int64)
     counts = {
@@ -254,23 +255,23 @@ def _why_no_value(policy: Policy, pooled: bool) -> str:
     return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
 
 
-def _by_arm(journal: Journal, trials: AbstractSet[int]) -> Ints:
+def _by_arm(journal: StudyView, trials: AbstractSet[int]) -> Ints:
     """Count the given trials of each arm."""
     return np.bincount(np.array([journal.arm_of[trial] for trial in trials], np.int64), minlength=len(journal.names))
 
 
-def _intervals(journal: Journal, level: float, bounds: Bounds) -> list[Interval]:
+def _intervals(journal: StudyView, level: float, bounds: Bounds) -> list[Interval]:
     """Return the interval of each arm's mean; all of them hold together."""
     levels = interval_levels(journal, level)
     return [mean_interval(x, *bounds, float(each)) for x, each in zip(rewards_by_arm(journal), levels, strict=True)]
 
 
-def interval_levels(journal: Journal, level: float) -> Floats:
+def interval_levels(journal: StudyView, level: float) -> Floats:
     """Return the level of each arm's own interval, so that all of them hold together at the given level."""
     return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
 
 
-def _lifts(journal: Journal, level: float, base: int, bounds: Bounds) -> list[Interval]:
+def _lifts(journal: StudyView, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
     samples = [sample(x, bounds) for x in rewards_by_arm(journal)]
     others = [arm for arm in range(len(samples)) if arm != base]
@@ -329,7 +330,7 @@ def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:
     frame["lift_percent"] = 100.0 * (means / reference - 1.0) if reference > 0.0 else math.nan
     frame["probability_best"] = _probabilities(journal, study.policy, direction, bounds)
     frame.attrs["compared_with"] = base
-    parts = journal.parts.journals.values() or [journal]
+    parts = journal.views.values() or [journal]
     frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
     frame.attrs["equal_split"] = float(sum(map(_equal_split, parts)))
     names = {name for part in parts for name in drifting_arms(part, bounds)}
@@ -344,16 +345,16 @@ def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
     return str(means.idxmax() if direction == "maximize" else means.idxmin())
 
 
-def _equal_split(journal: Journal) -> float:
+def _equal_split(journal: StudyView) -> float:
     """Return the total if all arms had shared the same number of rewards equally, by their present means."""
     means = [float(x.mean()) for x in rewards_by_arm(journal) if x.size]
     return len(journal.told.rewards) * float(np.mean(means)) if means else 0.0
 
 
-def _probabilities(journal: Journal, policy: Policy, direction: str, bounds: Bounds) -> Floats:
+def _probabilities(journal: StudyView, policy: Policy, direction: str, bounds: Bounds) -> Floats:
     """Return the probability of being best for each active arm; NaN where it is not defined."""
     found = np.full(len(journal.names), math.nan)
-    if journal.parts.journals or not isinstance(policy.objective, Mean):
+    if journal.views or not isinstance(policy.objective, Mean):
         return found
     turned = mirrored(direction, *bounds) if are_finite(bounds) else Direction(direction)
     active = journal.active_arms()

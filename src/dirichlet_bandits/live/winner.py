@@ -52,9 +52,10 @@ from dirichlet_bandits.live.differences import (
 )
 from dirichlet_bandits.live.direction import Direction, mirrored
 from dirichlet_bandits.live.drift import drifting_arms
-from dirichlet_bandits.live.event_notes import Established
+from dirichlet_bandits.live.events import WinnerDeclared
 from dirichlet_bandits.live.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import EqualSplit, Floored, Policy, TopTwo
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number, number_between
@@ -225,7 +226,7 @@ def check_question(policy: Policy, asked: Question) -> None:
         raise ArgumentError("policy", expected, policy)
 
 
-def established(journal: Journal, asked: Question) -> Established | None:
+def established(journal: Journal, asked: Question) -> WinnerDeclared | None:
     """Return the winner that was stored first for a question at least as strict as this one."""
     fits = (one for one in journal.winners if one.segment == asked.segment)
     return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
@@ -254,7 +255,7 @@ def log_odds(delta: float, since: Sequence[int], leader: int, usual: bool) -> Fl
     return np.asarray(-math.log(delta) - np.log(error_shares(since, leader, usual)))  # the product may round to 0
 
 
-def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
+def _judged(journal: StudyView, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
     """Return the winner as the present rewards establish it."""
     delta, margin, proved = float(asked.delta), float(asked.margin), are_finite(bounds)
     turned = mirrored(direction, *bounds) if proved else Direction(direction)
@@ -265,7 +266,7 @@ def _judged(journal: Journal, policy: Policy, bounds: Bounds, direction: str, as
     common: dict[str, Any] = {"delta": delta, "margin": margin, "trials": len(journal.arm_of), "established_at": None}
     common |= {"proved": proved, "method": PROVED if proved else ASYMPTOTIC}
     if leader is None:
-        reason += _held(len(journal.held))
+        reason += _held(len(journal.numbered(journal.whole.held.keys())))
         return Winner(None, None, rivals=(), reason=reason, **common, **Forecast()._asdict())
     best = active[leader]
     odds = _log_odds(journal, samples, best, delta, margin)
@@ -304,7 +305,7 @@ def _held(rewards: int) -> str:
     return " (1 is held until its window closes)" if rewards == 1 else f" ({rewards:,} are held until windows close)"
 
 
-def _log_odds(journal: Journal, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
+def _log_odds(journal: StudyView, samples: Sequence[Sample], best: int, delta: float, margin: float) -> Floats:
     """Return log(1/delta_ab) against each arm."""
     usual = log_odds(delta, journal.since, best, True)
     gone = [arm for arm, at in enumerate(journal.since) if at == 0 and not journal.active[arm]]
@@ -320,7 +321,7 @@ def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: floa
     return Rival(name, statistic(best, other, margin), threshold, best.mean - other.mean, low, high)
 
 
-def _rates(journal: Journal, policy: Policy, active: Sequence[int]) -> Rates:
+def _rates(journal: StudyView, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
     counted = [arm for trial, arm in enumerate(journal.arm_of) if trial not in journal.repeats]
     recent = np.array(counted[int(_RECENT * len(counted)) :], np.int64)

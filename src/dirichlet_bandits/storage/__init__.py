@@ -1,10 +1,10 @@
 """Durable events; independent of policies."""
 
 from dirichlet_bandits.errors import ArgumentError, require
-from dirichlet_bandits.storage.events import Event, Settings, Storage, Transaction
+from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction
 from dirichlet_bandits.storage.memory import MemoryStorage
 
-__all__ = ["Event", "MemoryStorage", "Settings", "Storage", "Transaction", "open_storage"]
+__all__ = ["MemoryStorage", "Row", "Settings", "Storage", "Transaction", "open_storage"]
 
 
 def open_storage(storage: "str | Storage | None", create: bool = False) -> Storage:

@@ -33,7 +33,7 @@ from dirichlet_bandits.storage.events import (
     RENAMED,
     UNARCHIVED,
     AuditRecord,
-    Event,
+    Row,
     Settings,
 )
 from dirichlet_bandits.storage.schema import events as table
@@ -76,7 +76,7 @@ class DatabaseStorage:
         self._patiently(partial(self._check, create), OPENING)
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
         later = (table.c.study == named.scalar_subquery()) & (table.c.number > sa.bindparam("after"))
-        fields = [table.c[field] for field in Event._fields]
+        fields = [table.c[field] for field in Row._fields]
         self._without_data = without = [sa.null().label("data") if field is table.c.data else field for field in fields]
         everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
         # Compiled to text once: building a statement again would cost more than SQLite needs to run it.
@@ -91,7 +91,7 @@ class DatabaseStorage:
         """Close the connections; the storage opens new ones if it is used again."""
         self._engine.dispose()
 
-    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+    def create(self, name: str, settings: Settings, events: Iterable[Row]) -> bool:
         """Add a study, unless one of this name exists, or was created with the same token."""
         events, written, attempts = list(events), json.dumps(settings), count()
         token = settings.get("token")
@@ -140,10 +140,10 @@ class DatabaseStorage:
         rows = self._fetch(sa.select(studies.c.settings).where(studies.c.name == name))
         return _loaded(name, rows[0].settings) if rows else None
 
-    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Row]:
         """Return the events with numbers above ``after``, as of one moment, by a single SELECT."""
 
-        def attempt() -> Sequence[Event]:
+        def attempt() -> Sequence[Row]:
             connection = self._connect_driver()
             try:
                 with closing(connection.cursor()) as cursor:
@@ -159,7 +159,7 @@ class DatabaseStorage:
             raise self._no_study(name)
         return events
 
-    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Row]:
         """Return the newest events of a study, or of one of its trials, newest first."""
         study = sa.select(studies.c.id).where(studies.c.name == name).scalar_subquery()
         wanted = sa.select(*self._without_data).where(table.c.study == study)
@@ -167,7 +167,7 @@ class DatabaseStorage:
             wanted = wanted.where(table.c.number < below)
         if trial is not None:
             wanted = wanted.where(table.c.trial == trial)
-        return [Event(*row) for row in self._fetch(wanted.order_by(table.c.number.desc()).limit(limit))]
+        return [Row(*row) for row in self._fetch(wanted.order_by(table.c.number.desc()).limit(limit))]
 
     def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, or to one of them, newest first."""
@@ -242,12 +242,12 @@ class DatabaseStorage:
 
         return self._patiently(attempt)
 
-    def _select(self, cursor: Any, name: str, after: int, data: bool = False) -> Sequence[Event]:
+    def _select(self, cursor: Any, name: str, after: int, data: bool = False) -> Sequence[Row]:
         cursor.execute(self._read_data if data else self._read, {"name": name, "after": after})
         rows: Sequence[Any] = cursor.fetchall()  # plain tuples take a third of the time of SQLAlchemy's rows
-        return [Event(*row) for row in rows] if data else rows
+        return [Row(*row) for row in rows] if data else rows
 
-    def _append(self, cursor: Any, study: int, events: Iterable[Event]) -> None:
+    def _append(self, cursor: Any, study: int, events: Iterable[Row]) -> None:
         rows = [(study, *event) for event in events]
         if rows:
             cursor.executemany(self._insert, rows)
@@ -332,7 +332,7 @@ class _Transaction:
     def __init__(self, storage: DatabaseStorage, cursor: Any, name: str, study: int) -> None:
         self._storage, self._cursor, self._name, self._study = storage, cursor, name, study
 
-    def read(self, after: int) -> Sequence[Event]:
+    def read(self, after: int) -> Sequence[Row]:
         return self._storage._select(self._cursor, self._name, after)
 
     def settings(self) -> Settings:
@@ -346,7 +346,7 @@ class _Transaction:
         identity = audit_log.identity_of(self._written_settings())
         self._execute(audit_log.recorded(what, self._name, identity, note))
 
-    def append(self, events: Iterable[Event]) -> None:
+    def append(self, events: Iterable[Row]) -> None:
         self._storage._append(self._cursor, self._study, events)
 
     def rename(self, name: str) -> bool:

@@ -6,48 +6,7 @@ what the events mean.
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from enum import Enum, auto
 from typing import Any, Final, NamedTuple, Protocol
-
-
-class Concerns(Enum):
-    """What an event happens to, and so which segments have to know of it."""
-
-    ARMS = auto()  # which arms may be assigned: every segment, and the round of each ends
-    SETTINGS = auto()  # every segment
-    NEW_TRIAL = auto()  # a trial that it adds
-    TRIAL = auto()  # one trial that exists
-    TRIALS_SO_FAR = auto()  # a trial and all before it; settings, if it names no trial
-    NOTHING = auto()  # it is a record, from which no arm or trial changes
-
-
-class Kind(NamedTuple):
-    """What is known of a kind of event; ``has_reward``: its value is one, ``has_reason``: its note is for people."""
-
-    name: str
-    concerns: Concerns
-    has_reward: bool = False
-    has_reason: bool = False
-
-
-FACTS: Final = (  # storages hold the places of these
-    Kind("add_arm", Concerns.ARMS),
-    Kind("retire_arm", Concerns.ARMS),
-    Kind("ask", Concerns.NEW_TRIAL),
-    Kind("tell", Concerns.TRIAL, has_reward=True),
-    Kind("abandon", Concerns.TRIAL),
-    Kind("void", Concerns.TRIAL, has_reason=True),
-    Kind("correct", Concerns.TRIAL, has_reward=True, has_reason=True),
-    Kind("annotate", Concerns.TRIAL),
-    Kind("add_trials", Concerns.NEW_TRIAL, has_reward=True),
-    Kind("done", Concerns.NOTHING),
-    Kind("set_floor", Concerns.SETTINGS, has_reason=True),
-    Kind("declare_winner", Concerns.NOTHING),
-    Kind("settle", Concerns.TRIALS_SO_FAR, has_reward=True),
-    Kind("reopen", Concerns.TRIAL),
-)
-KINDS: Final = tuple(kind.name for kind in FACTS)
-ARM, RETIRE, ASK, TELL, ABANDON, VOID, CORRECT, NOTE, PAST, DONE, FLOOR, WINNER, LATE, REOPEN = range(len(FACTS))
 
 CREATED: Final = "created"
 RENAMED: Final = "renamed"
@@ -59,40 +18,38 @@ NOTIFIED: Final = "notified"
 Settings = dict[str, Any]
 
 
-class Event(NamedTuple):
-    """One thing that happened in a study.
+class Row(NamedTuple):
+    """One event of a study, as it is stored; ``live/events.py`` has a class for each ``kind``.
 
-    ========  ======  ===================  ==============  ==================  ===========================
-    kind      trial   arm                  value           data                note
-    ========  ======  ===================  ==============  ==================  ===========================
-    ARM       -       its number           -               -                   its name
-    RETIRE    -       its number           -               -                   -
-    ASK       its id  the arm assigned     its propensity  all propensities*   the rest of the round*
-    TELL      its id  -                    the reward      -                   -
-    ABANDON   its id  -                    -               -                   -
-    VOID      its id  -                    -               -                   why
-    CORRECT   its id  -                    the new reward  -                   why, if a reason was given
-    NOTE      its id  -                    -               -                   note and attributes, as JSON
-    PAST      its id  the arm tried        the reward      all propensities    its propensity, if known
-    DONE      -       -                    -               -                   a call with a token, as JSON
-    FLOOR     -       -                    -               -                   the new floor, as JSON
-    REOPEN    its id  -                    -               -                   -
-    WINNER    -       the arm              delta           -                   margin, number of trials, as JSON
-    LATE      its id  -                    the reward**    -                   -
-    LATE      -       -                    the reward**    -                   the window, in seconds
-    ========  ======  ===================  ==============  ==================  ===========================
+    ====  ===============  ======  ===================  ==============  ==================  =======================
+    kind  event            trial   arm                  value           data                note
+    ====  ===============  ======  ===================  ==============  ==================  =======================
+    0     arm added        -       its number           -               -                   its name
+    1     arm retired      -       its number           -               -                   -
+    2     asked            its id  the arm assigned     its propensity  all propensities*   the rest of the round*
+    3     rewarded         its id  -                    the reward      -                   -
+    4     abandoned        its id  -                    -               -                   -
+    5     voided           its id  -                    -               -                   why
+    6     corrected        its id  -                    the new reward  -                   why, if it was given
+    7     noted            its id  -                    -               -                   note and attributes+
+    8     past added       its id  the arm tried        the reward      all propensities    its propensity, if known
+    9     call recorded    -       -                    -               -                   a call with a token+
+    10    floor set        -       -                    -               -                   the new floor+
+    11    winner declared  -       the arm              delta           -                   margin, trials+
+    12    windows closed   its id  -                    the reward**    -                   -
+    12    window set       -       -                    the reward**    -                   the window, in seconds
+    13    reopened         its id  -                    -               -                   -
+    ====  ===============  ======  ===================  ==============  ==================  =======================
 
-    ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for
-    people to read; no decision depends on it. ``*``: on the first trial of a round only. Propensities are
-    little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs,
-    an arm and its propensity. ``token`` is the caller's own name for a call, on all events that the call appended.
-    DONE records a call with a token whose other events do not show all of it, because some of it, or everything,
-    changed nothing. A floor is one number for all arms, or one number for each arm that has one, by name. LATE without
-    a trial states the study's window; with one, the windows of that trial and of all before it have closed. ``**``: the
-    value that counts for a missing reward, None if its trial is abandoned. ``decider`` is the version of the rules by
-    which a round was decided, on its first trial; None where it was not yet recorded. ``actor`` is the name of the key
-    with which a service was called, empty if there was none; None where it was not yet recorded, and for windows, which
-    close by themselves.
+    ``number`` counts the events of a study from 0 without gaps. ``at`` is the time in seconds since 1970, for people to
+    read; no decision depends on it. ``+``: as JSON. ``*``: on the first trial of a round only. Propensities are
+    little-endian doubles, one for each arm the study ever had; the rest of a round is a JSON list of pairs, an arm and
+    its propensity. ``**``: the value that counts for a missing reward, None if its trial is abandoned.
+
+    ``token`` is the caller's own name for a call, on all events that the call appended. ``decider`` is the version of
+    the rules by which a round was decided, on its first trial; None where it was not yet recorded. ``actor`` is the
+    name of the key with which a service was called, empty if there was none; None where it was not yet recorded, and
+    for windows, which close by themselves.
     """
 
     number: int
@@ -126,13 +83,13 @@ class AuditRecord(NamedTuple):
 class Transaction(Protocol):
     """Exclusive access to one study: no other client can append to it until the transaction ends."""
 
-    def read(self, after: int) -> Sequence[Event]:
+    def read(self, after: int) -> Sequence[Row]:
         """Return the events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
 
     def settings(self) -> Settings:
         """Return the settings with which the study was created."""
 
-    def append(self, events: Iterable[Event]) -> None:
+    def append(self, events: Iterable[Row]) -> None:
         """Add events; when the transaction has ended, all of them are permanent and visible to other clients."""
 
     def rename(self, name: str) -> bool:
@@ -153,7 +110,7 @@ class Storage(Protocol):
 
     url: str
 
-    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+    def create(self, name: str, settings: Settings, events: Iterable[Row]) -> bool:
         """Add a study with its first events; return False and do nothing if that name is taken.
 
         The same holds if a call with the token in the settings has created a study of this name, whatever became of it.
@@ -174,14 +131,14 @@ class Storage(Protocol):
     def settings(self, name: str) -> Settings | None:
         """Return the settings with which a study was created; None if there is none of this name."""
 
-    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Event]:
+    def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Row]:
         """Return the events with numbers above ``after``, in order, as of one moment.
 
         Without ``data``, that field may be None, and the events may be plain tuples in the order of the fields, so that
         a study of hundreds of thousands of trials is read in a second.
         """
 
-    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Row]:
         """Return the newest events without ``data``, newest first: those with numbers below ``below``, of one trial."""
 
     def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:

@@ -17,7 +17,7 @@ from dirichlet_bandits.storage.events import (
     RENAMED,
     UNARCHIVED,
     AuditRecord,
-    Event,
+    Row,
     Settings,
 )
 from dirichlet_bandits.storage.forks import fresh_locks_in_children
@@ -31,7 +31,7 @@ class MemoryStorage:
     def __init__(self) -> None:
         self._renew_lock()
         self._settings: dict[str, Settings] = {}
-        self._events: dict[str, list[Event]] = {}
+        self._events: dict[str, list[Row]] = {}
         self._archived: set[str] = set()
         self._audit_log: list[AuditRecord] = []
         fresh_locks_in_children(self)
@@ -39,7 +39,7 @@ class MemoryStorage:
     def _renew_lock(self) -> None:
         self._lock = threading.RLock()
 
-    def create(self, name: str, settings: Settings, events: Iterable[Event]) -> bool:
+    def create(self, name: str, settings: Settings, events: Iterable[Row]) -> bool:
         """Add a study, unless one of this name exists."""
         with self._lock:
             token = settings.get("token")
@@ -68,11 +68,11 @@ class MemoryStorage:
         """Return the settings of a study."""
         return copy.deepcopy(self._settings.get(name))
 
-    def read(self, name: str, after: int = -1, data: bool = False) -> list[Event]:
+    def read(self, name: str, after: int = -1, data: bool = False) -> list[Row]:
         """Return the events with numbers above ``after``."""
         return self._found(name)[after + 1 :]
 
-    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Event]:
+    def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Row]:
         """Return the newest events of a study, or of one of its trials, newest first."""
         earlier = reversed(self._found(name)[:below])
         return list(islice((event for event in earlier if trial is None or event.trial == trial), limit))
@@ -101,7 +101,7 @@ class MemoryStorage:
             for change in draft.changes:
                 change()
 
-    def _found(self, name: str) -> list[Event]:
+    def _found(self, name: str) -> list[Row]:
         if name not in self._events:
             raise NotFoundError(f"no study {name!r}")
         return self._events[name]
@@ -124,18 +124,18 @@ class MemoryStorage:
 
 
 class _Transaction:
-    def __init__(self, storage: MemoryStorage, events: list[Event], name: str) -> None:
+    def __init__(self, storage: MemoryStorage, events: list[Row], name: str) -> None:
         self.storage, self.events, self.name = storage, events, name
-        self.added: list[Event] = []
+        self.added: list[Row] = []
         self.changes: list[Callable[[], object]] = []
 
-    def read(self, after: int) -> list[Event]:
+    def read(self, after: int) -> list[Row]:
         return self.events[after + 1 :]
 
     def settings(self) -> Settings:
         return copy.deepcopy(self.storage._settings[self.name])
 
-    def append(self, events: Iterable[Event]) -> None:
+    def append(self, events: Iterable[Row]) -> None:
         self.added.extend(events)
 
     def rename(self, name: str) -> bool:

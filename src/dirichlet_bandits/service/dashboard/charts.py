@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
-from dirichlet_bandits.live.journal_fields import TOLD
+from dirichlet_bandits.live.records import TOLD
 from dirichlet_bandits.service.dashboard.rendering import aligned, short
 from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats

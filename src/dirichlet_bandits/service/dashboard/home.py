@@ -8,7 +8,7 @@ from starlette.responses import Response
 from dirichlet_bandits.errors import DirichletBanditsError, ReplacedError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.journal_fields import PENDING
+from dirichlet_bandits.live.records import PENDING
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.overview import last_activity

@@ -9,7 +9,7 @@ from dirichlet_bandits.errors import NotFoundError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.annotations import LONGEST_NOTE
 from dirichlet_bandits.live.description import LONGEST_NAME
-from dirichlet_bandits.live.journal_fields import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.routes import StudyRoute

@@ -1,0 +1,596 @@
+"""What can happen in a study: one class per kind of event, with its fields, what it changes, and how it is stored.
+
+A storage keeps rows (``storage/events.py``). :func:`event_of` reads the event in a row, and :meth:`Event.row` writes
+it; the number of an event, its time, the token of the call and the actor belong to the row alone. ``apply`` is called
+when ``journal.last`` is the event's number and everything before it has been applied.
+"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from dirichlet_bandits.errors import FormatError
+from dirichlet_bandits.live.floors import read_floor
+from dirichlet_bandits.live.lateness import Lateness
+from dirichlet_bandits.live.records import ABANDONED, PENDING, TrialRecord
+from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.validation import LARGEST_SCALE
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.live.journal import Journal
+
+Step = tuple[int, int | None, int | None, float | None, str | None]
+"""What a repeated call is compared by: kind, trial, arm, value and note of an event's row."""
+
+Columns = tuple[int | None, int | None, float | None, bytes | None, str | None]
+"""The fields of an event as a row has them: trial, arm, value, data and note."""
+
+
+class Event:
+    """Something that happened in a study; ``what`` is the operation that did it, as people read it."""
+
+    __slots__ = ()
+    kind: ClassVar[int]
+    what: ClassVar[str]
+    recoverable: ClassVar[bool] = True  # without events that are missing
+    by_caller: ClassVar[bool] = True  # and not by itself, so that its row names the caller's key
+    at: float | None = None  # of a past trial: when it was
+    decider: int | None = None  # of an ask
+    segment: str | None = None  # of an ask or a winner
+    asked: list[int] | None = None  # the trials with which a call of an ask is answered
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Event":
+        """Read the event in a row of this kind."""
+        raise NotImplementedError
+
+    def columns(self) -> Columns:
+        """Return the event as a row has it."""
+        raise NotImplementedError
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        """Change the state of the study; ``at`` is when it happened."""
+
+    def step(self) -> Step:
+        """Return what a repeated call is compared by."""
+        trial, arm, value, _, note = self.columns()
+        return self.kind, trial, arm, value, note
+
+    def row(self, number: int, at: float, token: str | None = None, actor: str | None = None) -> Row:
+        """Return the row that stores the event."""
+        trial, arm, value, data, note = self.columns()
+        return Row(number, self.kind, trial, arm, value, at, data, note, token, self.decider, actor)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        """Return the reward, and the words, that an audit shows."""
+        return None, None
+
+    def recovered(self, record: TrialRecord) -> "Sequence[Event]":
+        """Return what this event of a trial, which has the given record, amounts to if events before it are missing."""
+        return [self]
+
+    def within(self, lower: float, upper: float, journal: "Journal") -> "Event":
+        """Return what happens instead if rewards outside of these bounds are refused, and may be corrected later."""
+        return self
+
+
+@dataclass(slots=True)
+class OfArms(Event):
+    """An event that changes the arms: all rounds end."""
+
+    arm: int
+
+
+@dataclass(slots=True)
+class ArmAdded(OfArms):
+    """An arm is new, or a retired arm is back; ``name`` is not needed for the latter."""
+
+    kind = 0
+    what = "add_arm"
+    name: str | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "ArmAdded":
+        return cls(row[3], row[7])
+
+    def columns(self) -> Columns:
+        return None, self.arm, None, None, self.name
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.change_arm(self.arm, True, self.name)
+
+
+@dataclass(slots=True)
+class ArmRetired(OfArms):
+    """An arm is no longer assigned."""
+
+    kind = 1
+    what = "retire_arm"
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "ArmRetired":
+        return cls(row[3])
+
+    def columns(self) -> Columns:
+        return None, self.arm, None, None, None
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.change_arm(self.arm, False)
+
+
+@dataclass(slots=True)
+class OfTrial(Event):
+    """An event that concerns one trial."""
+
+    trial: int
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "OfTrial":
+        return cls(row[2])
+
+    def columns(self) -> Columns:
+        return self.trial, None, None, None, None
+
+
+@dataclass(slots=True)
+class NewTrial(OfTrial):
+    """An event that adds a trial of an arm."""
+
+    arm: int
+
+    @property
+    def asked(self) -> list[int]:  # type: ignore[override]
+        """The trial itself."""
+        return [self.trial]
+
+
+Rest = list[tuple[int, float]]
+
+
+@dataclass(slots=True)
+class Asked(NewTrial):
+    """A trial was assigned an arm.
+
+    ``propensities`` are those of all arms, little-endian doubles, if the trial begins a round or if its unit was
+    assigned again; ``rest`` are the arms that the round has yet to assign, with their propensities, and ``decider`` is
+    the version of the rules that decided it. ``first`` is the trial that assigned the unit's arm, if this one repeats
+    it.
+    """
+
+    kind = 2
+    what = "ask"
+    propensity: float
+    propensities: bytes | None = None
+    rest: Rest | None = None
+    segment: str | None = None
+    unit: str | None = None
+    first: int | None = None
+    decider: int | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Asked":
+        _, _, trial, arm, value, _, data, note, _, decider, _ = row
+        if note is None:
+            return cls(trial, arm, value, data, None, None, None, None, decider)
+        said = json.loads(note)
+        if isinstance(said, list):
+            said = {"rest": said}
+        rest = [(arm, chance) for arm, chance in said.get("rest", [])]
+        segment, unit, first = said.get("segment"), said.get("unit"), said.get("first")
+        if not all(isinstance(text, str | None) for text in (segment, unit)) or type(first) not in (int, type(None)):
+            raise ValueError(note)
+        return cls(trial, arm, value, data, rest, segment, unit, first, decider)
+
+    def columns(self) -> Columns:
+        """Return the event as a row has it; without a segment or unit, its note is a list, as in older studies.
+
+        >>> Asked(7, 1, 0.5, rest=[(2, 0.5)]).columns()
+        (7, 1, 0.5, None, '[[2, 0.5]]')
+        >>> Asked(7, 1, 0.5, segment="clay", unit="field 7").columns()
+        (7, 1, 0.5, None, '{"segment": "clay", "unit": "field 7"}')
+        """
+        note = json.dumps(self.rest) if self.rest else None
+        if self.segment is not None or self.unit is not None:
+            said = {"rest": self.rest, "segment": self.segment, "unit": self.unit, "first": self.first}
+            note = json.dumps({key: value for key, value in said.items() if value not in (None, [])})
+        return self.trial, self.arm, self.propensity, self.propensities, note
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.check_new(self.trial, self.arm, self.propensity)
+        if self.unit is not None:
+            journal.assign(self)
+        if self.first is None:
+            start = journal.hand_out(self.trial, self.rest, self.segment)
+        else:  # outside of the rounds that count
+            start = self.trial if self.decider is not None else journal.records.trial(self.first).round
+        journal.add_trial(self.trial, self.arm)
+        journal.records.add(self.propensity, start, at)
+
+
+@dataclass(slots=True)
+class Rewarded(OfTrial):
+    """The reward of a pending trial was reported."""
+
+    kind = 3
+    what = "tell"
+    reward: float
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Rewarded":
+        return cls(row[2], checked_reward(row[0], row[4]))
+
+    def columns(self) -> Columns:
+        return self.trial, None, self.reward, None, None
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.end(self.trial, at)
+        journal.take(journal.last, self.trial, self.reward)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return self.reward, None
+
+    def recovered(self, record: TrialRecord) -> Sequence[Event]:
+        if record.late or record.status not in (PENDING, ABANDONED):
+            return []
+        return [self] if record.status == PENDING else [Reopened(self.trial), self]
+
+    def within(self, lower: float, upper: float, journal: "Journal") -> Event:
+        return self if lower <= self.reward <= upper else Noted(self.trial, {})
+
+
+@dataclass(slots=True)
+class Abandoned(OfTrial):
+    """The reward of a pending trial will never come."""
+
+    kind = 4
+    what = "abandon"
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.end(self.trial, at)
+        journal.wait(self.trial, -1)
+
+    def recovered(self, record: TrialRecord) -> Sequence[Event]:
+        return [self] if record.status == PENDING else []
+
+
+@dataclass(slots=True)
+class Voided(OfTrial):
+    """A reward was taken back; the trial no longer counts as a try of its arm."""
+
+    kind = 5
+    what = "void"
+    reason: str | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Voided":
+        return cls(row[2], _reason(row))
+
+    def columns(self) -> Columns:
+        return self.trial, None, None, None, self.reason
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.revise(self.trial, None, self.reason)
+        journal.remove(self.trial)
+        journal.records.void(self.trial, at)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return None, self.reason
+
+    def recovered(self, record: TrialRecord) -> Sequence[Event]:
+        return [self] if record.reward is not None else Abandoned(self.trial).recovered(record)
+
+    def within(self, lower: float, upper: float, journal: "Journal") -> Event:
+        return self if journal.records.trial(self.trial).reward is not None else Noted(self.trial, {})
+
+
+@dataclass(slots=True)
+class Corrected(OfTrial):
+    """A reward was replaced, or given again after it had been voided; then it counts after those reported before."""
+
+    kind = 6
+    what = "correct"
+    reward: float
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Corrected":
+        return cls(row[2], checked_reward(row[0], row[4]), _reason(row))
+
+    def columns(self) -> Columns:
+        return self.trial, None, self.reward, None, self.reason
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.revise(self.trial, self.reward, self.reason)
+        if journal.records.unvoid(self.trial, at):
+            journal.look_from(self.trial)
+            journal.wait(self.trial, 1)
+            journal.take(journal.last, self.trial, self.reward)
+        elif not journal.replace(self.trial, self.reward):
+            said = f"event {journal.last} corrects trial {self.trial!r}, which has no reward"
+            raise FormatError(f"{said}: the storage is damaged")
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return self.reward, self.reason
+
+    def recovered(self, record: TrialRecord) -> Sequence[Event]:
+        if record.status in (PENDING, ABANDONED):
+            return Rewarded(self.trial, self.reward).recovered(record)
+        return [self]
+
+    def within(self, lower: float, upper: float, journal: "Journal") -> Event:
+        record = journal.records.trial(self.trial)
+        if lower <= self.reward <= upper:
+            return Rewarded(self.trial, self.reward) if record.status == PENDING else self
+        return Noted(self.trial, {}) if record.reward is None else Voided(self.trial, None)
+
+
+@dataclass(slots=True)
+class Noted(OfTrial):
+    """A trial was given a note or attributes."""
+
+    kind = 7
+    what = "annotate"
+    said: dict[str, Any]
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Noted":
+        said = json.loads(row[7])
+        if not isinstance(said, dict):
+            raise FormatError(f"event {row[0]} notes {said!r} of trial {row[2]!r}: the storage is damaged")
+        return cls(row[2], said)
+
+    def columns(self) -> Columns:
+        return self.trial, None, None, None, json.dumps(self.said)
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.check_trial(self.trial)
+        journal.records.annotate(self.trial, self.said)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return None, self.said.get("note")
+
+
+@dataclass(slots=True)
+class PastAdded(NewTrial):
+    """A trial of the past was added with its reward: a round of its own, while the current round continues."""
+
+    kind = 8
+    what = "add_trials"
+    reward: float
+    propensities: bytes | None = None
+    propensity: float | None = None
+    at: float | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "PastAdded":
+        propensity = None if row[7] is None else float(row[7])
+        return cls(row[2], row[3], checked_reward(row[0], row[4]), row[6], propensity)
+
+    def columns(self) -> Columns:
+        note = None if self.propensity is None else repr(self.propensity)
+        return self.trial, self.arm, self.reward, self.propensities, note
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.check_new(self.trial, self.arm, self.reward)
+        journal.add_trial(self.trial, self.arm)
+        journal.records.add(math.nan if self.propensity is None else self.propensity, self.trial, at, past=True)
+        journal.end(self.trial, at)
+        journal.count(journal.last, self.trial, self.reward)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return self.reward, None
+
+
+@dataclass(slots=True)
+class CallRecorded(Event):
+    """A call with a token whose other events do not show all of it, because some of it, or everything, changed nothing.
+
+    ``steps`` is what it was to do; an ask that was answered with existing trials has ``asked`` for them instead.
+    """
+
+    kind = 9
+    what = "done"
+    steps: list[Step]
+    asked: list[int] | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "CallRecorded":
+        said = json.loads(row[7] or "[]")
+        if isinstance(said, dict):
+            return cls([], said["asked"])
+        return cls([(kind, trial, arm, value, note) for kind, trial, arm, value, note in said])
+
+    def columns(self) -> Columns:
+        return None, None, None, None, json.dumps(self.steps if self.asked is None else {"asked": self.asked})
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return None, next((words for *_, words in self.steps if isinstance(words, str)), None)
+
+
+def named_step(words: str) -> Step:
+    """Return the step of a call that changes the study itself, such as ``archive``: it has no event of its own."""
+    return CallRecorded.kind, None, None, None, words
+
+
+@dataclass(slots=True)
+class FloorSet(Event):
+    """The minimal probabilities of the arms, from the next round on: one number for all, or numbers by name."""
+
+    kind = 10
+    what = "set_floor"
+    recoverable = False  # what was decided with it is recorded, and its arms may be missing
+    floor: float | dict[str, float]
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "FloorSet":
+        return cls(json.loads(row[7]))
+
+    def columns(self) -> Columns:
+        return None, None, None, None, json.dumps(self.floor)
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.set_floor(read_floor(journal.last, self.floor, journal.names, journal.active_names()))
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return None, json.dumps(self.floor)
+
+
+@dataclass(slots=True)
+class WinnerDeclared(Event):
+    """A winner was named: the arm, the question that it answers, and the number of trials at that time.
+
+    ``segment`` is that of the question, None in a study without segments.
+    """
+
+    kind = 11
+    what = "declare_winner"
+    arm: int
+    delta: float
+    margin: float
+    trials: int
+    proved: bool
+    segment: str | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "WinnerDeclared":
+        number, arm, delta, note = row[0], row[3], row[4], row[7]
+        said = json.loads(note)
+        good = type(delta) is float and 0.0 < delta < 1.0 and type(arm) is int
+        if not good or not isinstance(said, dict) or type(said["trials"]) is not int:
+            raise FormatError(f"event {number} names the winner {arm!r} with {note!r}: the storage is damaged")
+        return cls(arm, delta, float(said["margin"]), said["trials"], bool(said["proved"]), said.get("segment"))
+
+    def columns(self) -> Columns:
+        """Return the event as a row has it.
+
+        >>> WinnerDeclared(1, 0.05, 0.0, 400, True).columns()
+        (None, 1, 0.05, None, '{"margin": 0.0, "trials": 400, "proved": true}')
+        """
+        said: dict[str, Any] = {"margin": self.margin, "trials": self.trials, "proved": self.proved}
+        said |= {} if self.segment is None else {"segment": self.segment}
+        return None, self.arm, self.delta, None, json.dumps(said)
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        if not 0 <= self.arm < len(journal.names):
+            raise FormatError(f"event {journal.last} names the winner {self.arm!r}: the storage is damaged")
+        journal.winners.append(self)
+
+
+@dataclass(slots=True)
+class WindowSet(Event):
+    """The study's window, in seconds, and the reward that counts if none came within it; None: the trial does not."""
+
+    kind = 12
+    what = "settle"
+    window: float
+    late: float | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "WindowSet":
+        return cls(float(row[7] or ""), _late(row))
+
+    def columns(self) -> Columns:
+        return None, None, self.late, None, repr(self.window)
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.set_lateness(Lateness(self.window, self.late))
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return self.late, None
+
+
+@dataclass(slots=True)
+class WindowsClosed(OfTrial):
+    """The windows of a trial and of all before it closed: held rewards count, and a missing one is late."""
+
+    kind = 12
+    what = "settle"
+    by_caller = False
+    late: float | None = None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "WindowsClosed":
+        return cls(row[2], _late(row))
+
+    def columns(self) -> Columns:
+        return self.trial, None, self.late, None, None
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        journal.check_trial(self.trial)
+        journal.close_windows(self.trial)
+        if self.trial not in journal.pending:
+            return
+        journal.end(self.trial, at)
+        journal.records.miss(self.trial)
+        if self.late is None:
+            journal.wait(self.trial, -1)
+        else:
+            journal.take(journal.last, self.trial, self.late)
+
+    def shown(self) -> tuple[float | None, str | None]:
+        return self.late, None
+
+    def within(self, lower: float, upper: float, journal: "Journal") -> Event:
+        holds = journal.lateness is not None and journal.lateness.holds
+        refused = holds and self.late is None and self.trial in journal.pending  # else its reward would be held
+        return Noted(self.trial, {}) if refused else self
+
+
+@dataclass(slots=True)
+class Reopened(OfTrial):
+    """An abandoned trial is pending again."""
+
+    kind = 13
+    what = "reopen"
+
+    def apply(self, journal: "Journal", at: float) -> None:
+        if not self.recovered(journal.records.trial(self.trial)):
+            said = f"event {journal.last} reopens trial {self.trial!r}, which is not abandoned"
+            raise FormatError(f"{said}: the storage is damaged")
+        journal.reopen(self.trial)
+
+    def recovered(self, record: TrialRecord) -> Sequence[Event]:
+        return [self] if record.status == ABANDONED and not record.late else []
+
+
+def _windows(row: Sequence[Any]) -> Event:
+    return WindowSet.of(row) if row[2] is None else WindowsClosed.of(row)
+
+
+EVENTS: Final[tuple[type[Event], ...]] = (
+    *(ArmAdded, ArmRetired, Asked, Rewarded, Abandoned, Voided, Corrected, Noted, PastAdded, CallRecorded, FloorSet),
+    *(WinnerDeclared, WindowSet, WindowsClosed, Reopened),
+)
+READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {
+    **{cls.kind: cls.of for cls in EVENTS},
+    WindowSet.kind: _windows,
+}
+
+
+def event_of(row: Sequence[Any]) -> Event:
+    """Read the event in a row, which may be a plain tuple."""
+    return READERS.get(row[1], unknown)(row)
+
+
+def unknown(row: Sequence[Any]) -> Event:
+    """Refuse a row of a kind that does not exist."""
+    raise FormatError(f"event {row[0]} has kind {row[1]}, unknown to this version")
+
+
+def checked_reward(number: int, value: object) -> float:
+    """Return the reward of an event, which must be a finite number."""
+    if type(value) is not float or not abs(value) <= LARGEST_SCALE:
+        raise FormatError(f"event {number} has the reward {value!r}: the storage is damaged")
+    return value
+
+
+def _late(row: Sequence[Any]) -> float | None:
+    return None if row[4] is None else checked_reward(row[0], row[4])
+
+
+def _reason(row: Sequence[Any]) -> str | None:
+    if row[7] is not None and not isinstance(row[7], str):
+        raise FormatError(f"event {row[0]} has the reason {row[7]!r}: the storage is damaged")
+    return row[7]
