@@ -11,7 +11,6 @@ from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.floors import Floor, checked_shares
 from dirichlet_bandits.live.lateness import ABANDON_LATE, LATE_WORDS, checked_late, seconds
 from dirichlet_bandits.live.past_trials import Past, checked_past
-from dirichlet_bandits.live.trial import Trial
 from dirichlet_bandits.live.warm_start import MOST
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.seeding import root_sequence
@@ -33,27 +32,18 @@ Probability = Annotated[float, number(0, 1)]
 Confidence = Annotated[float, number(0, 1, strictly=True, example=0.95)]
 Number = Annotated[float, number()]
 Bounds = Annotated[tuple[float, float], pair()]
-Names = Annotated[tuple[str, ...], sequence(text(example="26 Feb"), "a list of names", distinct=True, most=SERVED_ARMS)]
+Names = Annotated[Sequence[str], sequence(text(example="26 Feb"), "a list of names", distinct=True, most=SERVED_ARMS)]
 Direction = Annotated[str, choice(MAXIMIZE, MINIMIZE)]
 
 
-def _trial_number() -> Check:
-    check = integer(0, example=0)
-
-    def accept(field: str, value: Any) -> int:
-        return int(check.accept(field, value.id if isinstance(value, Trial) else value))
-
-    return Check(check.words, accept, check.schema, int, example=0)
-
-
-_TRIAL: Final = _trial_number()
+_TRIAL: Final = integer(0, example=0)
 TrialId = Annotated[int, _TRIAL]
-TrialIds = Annotated[tuple[int, ...], sequence(_TRIAL, "a list of trials", most=SERVED_REWARDS)]
-Rewards = Annotated[tuple[float, ...], sequence(number(flags=True, example=1.0), "numbers", most=SERVED_REWARDS)]
+TrialIds = Annotated[Sequence[int], sequence(_TRIAL, "a list of trials", most=SERVED_REWARDS)]
+Rewards = Annotated[Sequence[float], sequence(number(flags=True, example=1.0), "numbers", most=SERVED_REWARDS)]
 
 _SCALARS: Final[list[dict[str, Any]]] = [{"type": kind} for kind in ("string", "number", "boolean", "null")]
 Attributes = Annotated[
-    dict[str, Any],
+    Mapping[str, Any],
     Check(
         f"at most {MOST_ATTRIBUTES} values by name",
         checked_attributes,
@@ -162,7 +152,7 @@ def _accepted_history(field: str, value: Any) -> dict[str, tuple[float, ...]]:
 
 _REWARDS: Final = sequence(number(flags=True), "a non-empty, one-dimensional sequence of numbers")
 History = Annotated[
-    dict[str, tuple[float, ...]],
+    Mapping[str, Sequence[float]],
     Check(
         "past rewards by the names of arms",
         _accepted_history,
@@ -172,7 +162,7 @@ History = Annotated[
     ),
 ]
 PastTrials = Annotated[
-    tuple[Past, ...],
+    Sequence[Past],
     Check(
         "trials, each with an arm and a reward, and perhaps a time and a propensity",
         checked_past,

@@ -19,7 +19,7 @@ SLACK: Final = 1e-9
 """Floors such as three thirds may sum to 1 up to rounding."""
 
 
-def checked_shares(field: str, floor: object) -> Floor:
+def checked_shares(field: str, floor: object) -> float | dict[str, float]:
     """Check a floor of all arms, or floors by the names of arms, whatever these are."""
     if not isinstance(floor, Mapping):
         return _share(field, floor)

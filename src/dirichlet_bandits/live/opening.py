@@ -12,7 +12,7 @@ from dirichlet_bandits.live.description import as_policy, checked_name, describe
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet, event_of
 from dirichlet_bandits.live.fields import seed_number
-from dirichlet_bandits.live.floors import Floor
+from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.local import Local
 from dirichlet_bandits.live.readings import CONFIDENCE
@@ -103,8 +103,8 @@ def create_study(
     ['13 Mar', '26 Feb', '28 Mar']
     """
     settings = StudySettings(
-        arms=arms,  # type: ignore[arg-type]  # the checks turn what is given into what is kept
-        policy=policy,  # type: ignore[arg-type]
+        arms=arms,
+        policy=policy,  # type: ignore[arg-type]  # the checks turn what is given into what is kept
         seed=seed,  # type: ignore[arg-type]
         direction=direction,
         control=control,
@@ -113,8 +113,8 @@ def create_study(
         floor=floor,
         window=window,  # type: ignore[arg-type]
         late=late,
-        segments=segments,  # type: ignore[arg-type]
-        history=history,  # type: ignore[arg-type]
+        segments=segments,
+        history=history,
         weight=weight,
         borrow=borrow,
     )
@@ -208,7 +208,7 @@ def _first_rows(settings: StudySettings) -> list[Row]:
     """Return the events with which a study begins: its arms, floors and window."""
     first: list[Event] = [ArmAdded(k, arm) for k, arm in enumerate(settings.arms)]
     if settings.floor is not None:
-        first.append(FloorSet(settings.floor))
+        first.append(FloorSet(checked_floor(settings.floor, settings.arms)))
     if settings.lateness is not None:
         first.append(WindowSet(*settings.lateness))
     now = time.time()

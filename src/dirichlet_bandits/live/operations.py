@@ -1,4 +1,4 @@
-"""The operations that change a study, each declared once: its fields, what it is to do, what it really does, its answer.
+"""The operations that change a study: their fields, what they are to do, what they really do, and their answers.
 
 Before any of them, windows that have ended are closed. A refusal changes nothing. Unknown trials and arms are refused
 first, then a token that was used for another call, and then what contradicts the study.
@@ -6,7 +6,7 @@ first, then a token that was used for another call, and then what contradicts th
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -210,9 +210,8 @@ class AddTrials(Change[list[int]]):
 
     def again(self, study: Present, record: TokenRecord, steps: Sequence[Step], token: str) -> list[int]:
         ids = trials_of_call(study, record, token)
-        if len(ids) != len(self.trials) or not all(
-            map(_is_stored, map(study.trial, ids), self.trials, [study] * len(ids))
-        ):
+        same = len(ids) == len(self.trials) and all(map(partial(_is_stored, study), ids, self.trials))
+        if not same:
             raise ConflictError(f"token {token!r} has asked for, or added, other trials")
         return list(ids)
 
@@ -220,8 +219,9 @@ class AddTrials(Change[list[int]]):
         return [event.trial for event in made if isinstance(event, PastAdded)]
 
 
-def _is_stored(record: TrialRecord, row: Past, study: Present) -> bool:
+def _is_stored(study: Present, id: int, row: Past) -> bool:
     """Whether a trial equals a row of past data as it was first stored."""
+    record = study.trial(id)
     chance = None if math.isnan(record.propensity) else record.propensity
     stored = study.journal.names[record.arm], record.first_reward, chance
     same_time = row.time is None or row.time == record.asked_at

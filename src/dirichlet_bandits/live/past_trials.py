@@ -76,11 +76,11 @@ def _time(field: str, given: object) -> float | None:
     return seconds
 
 
-def read_past(frame: "pd.DataFrame | Any") -> list[Past]:
+def read_past(frame: "pd.DataFrame | Any") -> tuple[Past, ...]:
     """Check and return the rows of a table, or of anything that pandas can turn into one.
 
     >>> read_past({"arm": ["red"], "reward": [1], "time": ["2026-03-01"]})
-    [Past(arm='red', reward=1.0, time=1772323200.0, propensity=None)]
+    (Past(arm='red', reward=1.0, time=1772323200.0, propensity=None),)
     >>> read_past({"arm": ["red"], "rewards": [1]})
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'frame' must be a table with columns arm, reward, and perhaps time, \
@@ -106,7 +106,7 @@ propensity, and no others (got ['arm', 'rewards'])
         if not isinstance(arm, str):
             raise ArgumentError(f"arm[{k}]", "the name of an arm", arm)
         rows.append(Past(arm, reward_number(f"reward[{k}]", reward), time, _propensity(f"propensity[{k}]", chance)))
-    return rows
+    return tuple(rows)
 
 
 def rewards_by_arm(frame: "Mapping[str, Any] | pd.DataFrame") -> dict[str, list[float]]:

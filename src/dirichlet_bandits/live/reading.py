@@ -116,6 +116,11 @@ class ReadableStudy:
         return self.settings.control
 
     @property
+    def reward_unit(self) -> str | None:
+        """What rewards are measured in; only shown."""
+        return self.settings.reward_unit
+
+    @property
     def segments(self) -> tuple[str, ...]:
         """The segments that learn separately; empty if there are none."""
         return self.settings.segments or ()
@@ -130,6 +135,11 @@ class ReadableStudy:
     def weight(self) -> float | None:
         """How much each past reward counts for decisions."""
         return self.settings.weight
+
+    @property
+    def borrow(self) -> float:
+        """How much a reward counts for decisions in the other segments."""
+        return self.settings.borrow or 0.0
 
     @property
     def bounds(self) -> Bounds | None:
@@ -193,9 +203,10 @@ class ReadableStudy:
         ``.attrs["value_interval"]`` describes its assumptions.
 
         The intervals of all arms hold together, at all times at once, however the arms were chosen: with probability
-        ``confidence``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes, and
-        warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval`` gives
-        the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare them.
+        ``confidence``, none of them ever misses its mean. ``.attrs["interval"]`` names the method and what it assumes,
+        and warns if a few rewards determine a mean (``docs/live.md``). Where there is no interval, ``no_interval``
+        gives the reason. ``bounds`` are two numbers between which all rewards lie, where the policy does not declare
+        them.
 
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
@@ -249,8 +260,8 @@ class ReadableStudy:
         The status ``held`` means that the reward counts when the window of its trial closes.
 
         For a trial that was voided or corrected, ``original`` is the first reward, ``reason`` the last reason, and
-        ``revisions`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have no
-        propensity if none was given.
+        ``revisions`` all rewards and reasons in order, as JSON: null is the reward of a voided trial. Past trials have
+        no propensity if none was given.
         """
         return self._transport.trials()
 

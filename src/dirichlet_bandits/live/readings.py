@@ -1,6 +1,6 @@
 """The operations that only read a study, each declared once: its fields and its answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
@@ -21,7 +21,7 @@ from dirichlet_bandits.live.fields import (
     Probability,
     TrialId,
 )
-from dirichlet_bandits.live.local import Local
+from dirichlet_bandits.live.local import Local, local_of
 from dirichlet_bandits.live.off_policy import Estimate
 from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
 from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Reading, operation
@@ -29,10 +29,11 @@ from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.trial import Trial, trial_of
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, check_question, winner
+from dirichlet_bandits.live.winner import DELTA, Question, Winner, assumed, check_question, established, winner
 
 if TYPE_CHECKING:
     from dirichlet_bandits.display.summaries import Summary
+    from dirichlet_bandits.live.reading import ReadableStudy
 
 CONFIDENCE: Final = 0.95
 """Of intervals, unless another one is given."""
@@ -213,6 +214,13 @@ def found_winner(local: Local, question: Question) -> Winner:
     return answers[question]
 
 
+def named_winner(study: "ReadableStudy", segment: str | None = None) -> tuple[str, int, str] | None:
+    """Return the winner that was stored for the default question, after how many trials, and what it assumes."""
+    journal = local_of(study).journal()
+    found = established(journal, Question(segment=segment))
+    return None if found is None else (journal.names[found.arm], found.trials, assumed(journal, study.policy))
+
+
 class TrialPage(NamedTuple):
     """A page of the log; ``next`` is the ``first`` of the next page, None at the end."""
 
@@ -312,7 +320,7 @@ class EstimateDifference(Reading[DifferenceEstimate]):
 class RepeatDecisions(Reading[Replay]):
     """Repeat every decision from the stored events and compare it with what was recorded."""
 
-    progress: ClassVar[Callable[[int, int], object] | None] = None  # set on the object: a service does not show it
+    progress: ClassVar[Any] = None  # called with numbers of events; set on the object, and not sent to a service
 
     def read(self, local: Local) -> Replay:
         return replay(local.rows(), local.new_decider(), self.progress)

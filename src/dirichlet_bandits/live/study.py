@@ -120,7 +120,7 @@ class Study(ReadableStudy):
         Repeating the same reward changes nothing; a different one raises a :class:`ConflictError`. A note and
         attributes are stored with it; see :meth:`annotate`.
         """
-        self._transport.do(do.Tell(id, reward, note, attributes), token)
+        self._transport.do(do.Tell(_number(id), reward, note, attributes), token)
 
     def tell_many(self, ids: Sequence[int | Trial], rewards: Sequence[float], *, token: str | None = None) -> None:
         """Record the rewards of several trials: either all are stored, or none.
@@ -131,7 +131,7 @@ class Study(ReadableStudy):
         >>> study.summary()["told"].tolist()
         [1, 1]
         """
-        self._transport.do(do.TellMany(ids, rewards), token)
+        self._transport.do(do.TellMany([_number(id) for id in ids], rewards), token)
 
     def annotate(
         self,
@@ -154,7 +154,7 @@ class Study(ReadableStudy):
         >>> study.trials_dataframe()["attributes"].tolist()
         ['{"irrigated": true, "plot": 7}']
         """
-        self._transport.do(do.Annotate(id, note, attributes), token)
+        self._transport.do(do.Annotate(_number(id), note, attributes), token)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
         """Add past trials that were decided elsewhere, all or none, and return their ids.
@@ -174,7 +174,7 @@ class Study(ReadableStudy):
         >>> study.summary()["mean"].to_dict()
         {'red': 0.5, 'blue': 0.0}
         """
-        return self._transport.do(do.AddTrials(tuple(read_past(frame))), token)
+        return self._transport.do(do.AddTrials(read_past(frame)), token)
 
     def settle(self) -> list[int]:
         """Close the windows that have ended, and return the ids of the late trials, whose rewards were missing.
@@ -192,7 +192,7 @@ class Study(ReadableStudy):
 
     def abandon(self, id: int | Trial, *, token: str | None = None) -> None:
         """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
-        self._transport.do(do.Abandon(id), token)
+        self._transport.do(do.Abandon(_number(id)), token)
 
     def reopen(self, id: int | Trial, *, token: str | None = None) -> None:
         """Undo :meth:`abandon`, so that the trial is pending again. Reopening a pending trial changes nothing.
@@ -205,7 +205,7 @@ class Study(ReadableStudy):
         >>> [pending.id for pending in study.pending]
         [0]
         """
-        self._transport.do(do.Reopen(id), token)
+        self._transport.do(do.Reopen(_number(id)), token)
 
     def void(self, id: int | Trial, reason: str, *, token: str | None = None) -> None:
         """Take back the reward of a trial, for a reason that the log shows. Repeating the call changes nothing.
@@ -220,14 +220,14 @@ class Study(ReadableStudy):
         >>> study.trials_dataframe()[["status", "original", "reason"]].to_dict("index")[1]
         {'status': 'voided', 'original': 100.0, 'reason': 'the counter was broken'}
         """
-        self._transport.do(do.Void(id, reason), token)
+        self._transport.do(do.Void(_number(id), reason), token)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
         """Replace a reward that was reported or voided by another one. Repeating the call changes nothing.
 
         From now on, the new reward counts as if it had been reported in the first place; see :meth:`void`.
         """
-        self._transport.do(do.Correct(id, reward, reason), token)
+        self._transport.do(do.Correct(_number(id), reward, reason), token)
 
     def declare_winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
         """Name the winner and store it, or return what is missing; see :meth:`winner`.
@@ -289,3 +289,7 @@ class Study(ReadableStudy):
     def unarchive(self, *, token: str | None = None) -> None:
         """Put the study back into :func:`study_names`."""
         self._transport.archive(False, token)
+
+
+def _number(id: int | Trial) -> int:
+    return id.id if isinstance(id, Trial) else id
