@@ -1,6 +1,6 @@
 """The fields of operations and settings: what each accepts, in the words of its errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from dirichlet_bandits.declared import Check, choice, integer, number, pair, sequence, text
