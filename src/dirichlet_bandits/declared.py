@@ -295,7 +295,7 @@ def _described(field: Field) -> dict[str, Any]:
     if check.example is not None:
         schema["examples"] = [check.example]
     if not field.required and field.default is not None:
-        schema["default"] = check.write(field.default)
+        schema["default"] = check.write(check.accept("default", field.default))
     return schema
 
 

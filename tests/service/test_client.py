@@ -1,7 +1,6 @@
 """The client's studies are the same as those here: methods, answers, exceptions; and a broken line does no harm."""
 
 import importlib.util
-import inspect
 import socket
 import threading
 import time
@@ -10,8 +9,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.description import parse_policy
-from dirichlet_bandits.service.remote_study import written_policy
+from dirichlet_bandits.live.description import parse_policy, written_policy
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
 from tests.sockets import accepted
@@ -19,16 +17,13 @@ from tests.sockets import accepted
 ARMS = ["26 Feb", "13 Mar", "<b>28 Mar</b> é"]
 
 
-def public(of):
-    return {name: member for name, member in inspect.getmembers(of) if not name.startswith("_")}
-
-
-def test_the_methods_are_those_of_a_study():
-    here, there = public(db.Study), public(db.RemoteStudy)
-    assert here.keys() == there.keys()
-    for name, member in here.items():
-        if callable(member):
-            assert inspect.signature(member) == inspect.signature(there[name]), name
+def test_studies_there_are_studies_with_another_transport(service, studies):
+    made = db.create_study("another transport", arms=["a", "b"], storage=studies, seed=1)
+    assert type(made) is db.Study
+    assert db.load_study("another transport", studies).identity == made.identity
+    assert "another transport" in db.study_names(studies)
+    db.delete_study("another transport", studies, confirm="another transport")
+    assert "another transport" not in studies.study_names()
 
 
 def test_every_policy_travels_as_text():
