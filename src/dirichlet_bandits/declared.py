@@ -117,7 +117,8 @@ def number(
         return found
 
     ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
-    schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
+    kind = ["number", "boolean"] if flags else "number"
+    schema = {"type": kind, **dict(zip(ends, (low, high), strict=True))}
     return Check("a finite number" if free else words, accept, schema, _read_number, example=example)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.description import parse_policy, written_policy
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
@@ -284,7 +285,7 @@ def test_a_study_of_others_goes_on_here_and_there(service, studies):
         there.tell(here.ask().id, k)
     assert len(here) == len(there) == 10
     assert here.pending == there.pending == []
-    here.storage.close()
+    local_of(here).storage.close()
 
 
 def test_bad_addresses_are_refused():
@@ -413,7 +414,7 @@ def test_what_arms_are_judged_by_travels_too(studies):
 
 def test_a_level_that_nothing_can_be_divided_by(studies, web):
     studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
-    answer = web.post("/api/estimate?study=level", json={"arm": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
+    answer = web.post("/api/estimate_cvar?study=level", json={"choice": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
     assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")
 
 

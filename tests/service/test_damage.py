@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from tests.service.requests import refused
 from tests.service.running import Forked, until_stopped
 
@@ -30,7 +31,7 @@ def service(tmp_path_factory):
     for name in (*DAMAGE, "sound"):
         study = db.create_study(name, arms=["a", "b"], storage=storage, seed=1)
         study.ask()
-        study.storage.close()
+        local_of(study).storage.close()
     with closing(sqlite3.connect(folder / "studies.db")) as file:
         for id, (statement, _) in enumerate(DAMAGE.values(), 1):
             assert file.execute(statement.format(id=id)).rowcount == 1

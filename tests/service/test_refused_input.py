@@ -31,7 +31,7 @@ def test_names_that_nobody_can_read_are_refused(web, everything, name):
         ("1" + "0" * 400, 422),
         ('"1.5"', 422),
         ('""', 422),
-        ("true", 422),
+        ("{\"value\": 1}", 422),
         ("null", 422),
         ("[1.0]", 422),
         ("{}", 422),
@@ -84,8 +84,10 @@ def test_rewards_that_are_no_numbers_are_refused(web, target, everything, reward
         ("studies", {"name": "s", "arms": ["a", "b"], "policy": "NPTS()"}, 422, "policy"),
         ("studies", {"name": "s", "arms": ["a", "b"], "policy": "(" * 200}, 422, "policy"),
         ("studies", {"name": "s", "arms": ["a", "b"], "seed": -1}, 422, "seed"),
-        ("estimate", {"arm": "a", "policy": "RDS"}, 422, "choice"),
-        ("estimate", {"weights": {"a": 0.5}}, 422, "choice"),
+        ("estimate", {"choice": {"policy": "RDX"}}, 422, "policy"),
+        ("estimate", {"choice": {"a": "half"}}, 422, "choice['a']"),
+        ("estimate", {"choice": {"a": 0.5}}, 422, "choice"),
+        ("estimate", {"arm": "a"}, 422, "arm"),
     ],
 )
 def test_what_makes_no_sense_is_refused(web, target, everything, path, body, status, field):
@@ -111,6 +113,12 @@ def test_a_field_that_is_given_twice_is_refused(web, target, everything, path, b
     said = refused(web.post(f"/api/{path}", params={"study": target.name}, content=body, headers=headers), 422, field)
     assert "must be given once (got it 2 times)" in said["error"]
     assert everything() == before
+
+
+def test_true_counts_as_1(web, target, studies):
+    """As in Python: many clients report whether there was a sale."""
+    assert web.post("/api/tell", params={"study": target.name}, json={"id": 2, "reward": True}).status_code == 200
+    assert studies.load_study(target.name).trials_dataframe()["reward"][2] == 1.0
 
 
 def test_unknown_studies_are_not_found(web, everything):

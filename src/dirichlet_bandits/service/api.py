@@ -21,7 +21,7 @@ from starlette.responses import Response
 from dirichlet_bandits.declared import Nothing
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.description import LONGEST_NAME, checked_name
-from dirichlet_bandits.live.operation import MANAGE, OPERATIONS, READ, Operation
+from dirichlet_bandits.live.operation import MANAGE, OPERATIONS, READ, WRITE, Operation
 from dirichlet_bandits.live.readings import RepeatDecisions
 from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.calls import CALLS, ExportTrials, Health, Plan, in_query, path_of, read_query
@@ -57,7 +57,7 @@ _FILES: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.a
 def install(app: FastAPI) -> None:
     """Register all routes; those of the most frequent operations come first, where they are found first."""
     special: dict[type[Operation[Any]], Endpoint] = {Plan: _plan, Health: _health}
-    for kind in {**OPERATIONS, **CALLS}.values():
+    for kind in sorted({**OPERATIONS, **CALLS}.values(), key=lambda kind: kind.role != WRITE):
         app.add_api_route(
             f"/api/{path_of(kind)}",
             special.get(kind) or partial(_answer, kind),
