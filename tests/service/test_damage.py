@@ -16,7 +16,7 @@ DAMAGE = {  # what happened to a study, and what is said about it
     "newer event": ("UPDATE bandit_events SET kind = 99 WHERE study = {id} AND number = 2", "unknown to this version"),
     "missing event": ("DELETE FROM bandit_events WHERE study = {id} AND number = 1", "event 1 of the study is missing"),
     "settings": ("UPDATE bandit_studies SET settings = '{{' WHERE id = {id}", "is damaged"),
-    "no policy": ("UPDATE bandit_studies SET settings = '{{}}' WHERE id = {id}", "is damaged: KeyError('policy')"),
+    "no policy": ("UPDATE bandit_studies SET settings = '{{}}' WHERE id = {id}", "is damaged: KeyError('arms')"),
     "newer policy": (
         "UPDATE bandit_studies SET settings = replace(settings, '\"rho\"', '\"new\"') WHERE id = {id}",
         "perhaps it is of a newer version",
