@@ -7,6 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.live.local import local_of
 
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
 
@@ -16,8 +17,8 @@ def play(policy, rounds, seed, arms=tuple(MEANS)):
     rng = np.random.default_rng([seed, 2])
     study = db.create_study("s", arms=list(arms), policy=policy, seed=seed)
     begun = 0
-    while begun < rounds or study._read().rest:
-        begun += not study._read().rest
+    while begun < rounds or local_of(study).journal().rest:
+        begun += not local_of(study).journal().rest
         trial = study.ask()
         study.tell(trial.id, float(rng.random() < MEANS[trial.arm]))
     return study

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import read_rounds
 
 THETAS = [2.0**k for k in range(-12, 12)]
@@ -13,7 +14,7 @@ THETAS = [2.0**k for k in range(-12, 12)]
 
 def naive_difference(study: db.Study, a: str, b: str, confidence: float) -> tuple[float, float, float]:
     """Value and ends by loops over rounds, for rewards in [0, 1] none of which is missing."""
-    rounds = read_rounds(study._events())
+    rounds = read_rounds(local_of(study).rows())
     journal = rounds.journal
     one, two = journal.names.index(a), journal.names.index(b)
     up, down, most = [], [], 0.0

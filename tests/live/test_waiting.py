@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import Logged
 from tests.live.test_lateness import clock, url  # noqa: F401
 
@@ -118,7 +119,7 @@ def test_trials_after_the_last_reward_change_no_estimate(name: str, clock) -> No
     for k in range(60):
         study.tell(study.ask(segment=parts[k % len(parts)], unit=f"u{k % 50}"), coin(rng))
     for part in parts:
-        while study._read().of(part).rest:
+        while local_of(study).journal().of(part).rest:
             study.tell(study.ask(segment=part), 1.0)
     clock.now += 86_400.0
     study.settle()

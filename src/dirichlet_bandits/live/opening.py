@@ -121,6 +121,8 @@ def create_study(
     checked_name("name", name)
     if token is not None:
         checked_name("token", token)
+    if not isinstance(storage, Place):
+        describe(settings.policy)  # refuses a policy that no study can have, before anything is written
     return place_of(storage, create=True).create(name, settings, load_if_exists, token)
 
 
@@ -142,7 +144,6 @@ class StudiesHere:
     def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
         """Create a study, or load the one that an earlier call with this token created."""
         place = self.storage
-        describe(settings.policy)  # refuses a policy that no study can have
         new = settings if settings.seed is not None else replace(settings, seed=seed_number("seed", None))
         identity = secrets.token_hex(16)
         stored: Settings = {**new.stored(), **({} if token is None else {"token": token}), "identity": identity}

@@ -47,12 +47,11 @@ class StudyInfo(NamedTuple):
 
     name: str
     identity: str
-    settings: dict[str, Any]
+    settings: StudySettings
     arms: list[str]
     retired: list[str]
     trials: int
     floor: float | dict[str, float]
-    archived: bool
 
 
 @operation(READ, name="study")
@@ -64,8 +63,19 @@ class ReadStudy(Reading[StudyInfo]):
         floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
         active = journal.active_names()
         retired = [name for name in journal.names if name not in active]
-        more = active, retired, len(journal.arm_of), floor, local.archived
-        return StudyInfo(local.name, local.identity, local.settings.as_json(), *more)
+        more = active, retired, len(journal.arm_of), floor
+        return StudyInfo(local.name, local.identity, local.settings, *more)
+
+
+@operation(READ, name="archived", key="archived")
+class ReadArchived(Reading[bool]):
+    """Return whether the study is archived: left out of the list of studies."""
+
+    def read(self, local: Local) -> bool:
+        name = local.name
+        archived = name in local.storage.names(archived=True)
+        local.check_settings(local.storage.settings(name))
+        return archived
 
 
 @operation(READ, name="pending", key="trials")
