@@ -167,7 +167,6 @@ MEANINGS = {
     "n": "Number of trials; None for a single one.",
     "segment": "The segment.",
     "unit": "Who or what gets the arm, such as a user; it keeps its arm.",
-    "plot.unit": "Unit of the rewards, for the axis.",
     "id": "Id of a trial, or the trial.",
     "ids": "Ids of trials, or the trials.",
     "rewards": "One reward per trial.",

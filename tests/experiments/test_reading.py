@@ -28,7 +28,7 @@ sigma = 0.5
 
 [plot]
 log_time = true
-unit = "coins"
+reward_unit = "coins"
 """
 
 
@@ -95,8 +95,8 @@ def test_policies_of_one_class_are_told_apart():
         ('policy = "UCB1"\nsigma = 0.5', 'policy = "RDS"\nrho = ["log"]', "'policies[0]"),
         ("log_time = true", "log_tim = true", "'plot.log_tim' is not a key of an experiment (known here: log_time, "),
         ("log_time = true", "log_time = 1", "'plot.log_time' must be true or false (got 1)"),
-        ('unit = "coins"', "unit = 1", "'plot.unit' must be a text (got 1)"),
-        ('unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
+        ('reward_unit = "coins"', "reward_unit = 1", "'plot.reward_unit' must be a text (got 1)"),
+        ('reward_unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
         ("seed = 7", "seed = = 7", "not a TOML file: "),
         ("seed = 7", "seed = 7\nx = " + "[" * 5000 + "]" * 5000, "not a TOML file: nested too deeply"),
         ("horizon = 100", "horizon = " + "9" * 5000, "not a TOML file: "),

@@ -72,7 +72,7 @@ def experiment(**settings):
 
 
 def test_the_final_regret_has_one_row_per_policy():
-    (axes,) = regret_figures.final(experiment(unit="kg/ha"), made_up.result(REGRETS)).axes
+    (axes,) = regret_figures.final(experiment(reward_unit="kg/ha"), made_up.result(REGRETS)).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(REGRETS)
     assert [line.get_xydata().tolist() for line in axes.lines] == [
         [[np.mean(regret), row]] for row, regret in enumerate(REGRETS.values())

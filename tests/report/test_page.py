@@ -49,7 +49,7 @@ def experiment():
         horizon=100,
         replications=30,
         seed=3,
-        plot=PlotSettings(unit="coins"),
+        plot=PlotSettings(reward_unit="coins"),
         figures=[Panel("both", "both of them", [EVIL, "$x^ & <b> $"])],
         paper=Published("section 9", f"About {EVIL}", "It differs.", {EVIL: Printed(1234.5, 2.0, 3.0, 4.0)}),
         claims=[Claim(f"{EVIL} wins.", lower=[EVIL], than=["$x^ & <b> $"], reading="by <a lot>")],

@@ -172,16 +172,16 @@ def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
 
 
 def _said_of(bandit: "db.Bandit | db.World") -> str:
-    """Describe the options in one line: the number of rewards and the value of each, or the breakpoints of a world."""
+    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints of a world."""
     if not isinstance(bandit, db.Bandit):
         changes = getattr(bandit, "breakpoints", ())
         when = f", which change at pulls {', '.join(map(str, changes))}" if changes else ""
-        return f"{len(bandit)} options: {', '.join(bandit.names)}{when}"
+        return f"{len(bandit)} arms: {', '.join(bandit.names)}{when}"
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
         told.append(f"{name} ({bandit.objective.name} {value:.4g}{count})")
-    return f"{len(bandit)} options: " + "; ".join(told)
+    return f"{len(bandit)} arms: " + "; ".join(told)
 
 
 def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from dirichlet_bandits.crops.climate import Climate, Month
-from dirichlet_bandits.crops.season import PUBLISHED, Case, Fertiliser
+from dirichlet_bandits.crops.season import PUBLISHED, Case, Fertilizer
 from dirichlet_bandits.crops.soil import Soil, SoilLayer
 from dirichlet_bandits.errors import ArgumentError, one_of
 
 _ITEMS: dict[tuple[type, str], type] = {
     (Soil, "layers"): SoilLayer,
     (Climate, "months"): Month,
-    (Case, "fertiliser"): Fertiliser,
+    (Case, "fertilizer"): Fertilizer,
 }
 
 
@@ -33,7 +33,7 @@ def case_from_mapping(values: Mapping[str, Any]) -> Case:
 
 
 def case_from_toml(path: str | Path) -> Case:
-    """Read a case from a TOML file with the fields of :class:`Case`; lists (``[[fertiliser]]``) are replaced entirely.
+    """Read a case from a TOML file with the fields of :class:`Case`; lists (``[[fertilizer]]``) are replaced entirely.
 
     A file that contains only ``cultivar = "PC0001"`` changes only the cultivar.
     """

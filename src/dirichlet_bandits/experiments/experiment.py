@@ -23,7 +23,7 @@ class PlotSettings:
     log_time: bool = False
     log_regret: bool = False
     lower_bound: float | None = None
-    unit: str = ""
+    reward_unit: str = ""
 
     def __post_init__(self) -> None:
         for name in ("log_time", "log_regret"):
@@ -31,7 +31,7 @@ class PlotSettings:
                 raise ArgumentError(name, "true or false", getattr(self, name))
         if self.lower_bound is not None:
             finite_number("lower_bound", self.lower_bound)
-        text("unit", self.unit)
+        text("reward_unit", self.reward_unit)
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,5 @@ class Experiment:
             log_time=settings.log_time,
             log_regret=settings.log_regret,
             lower_bound=settings.lower_bound,
-            unit=settings.unit,
+            reward_unit=settings.reward_unit,
         )

@@ -70,7 +70,8 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
         _ends(right, shown, lines)
         if not settings.log_regret and any(line.high > _top(shown) for line in shown):
             right.set_title("▲ beyond", fontsize=7)
-        left.set_ylabel(plain(result.regret_label) + (f" ({plain(settings.unit)})" if settings.unit else ""))
+        unit = f" ({plain(settings.reward_unit)})" if settings.reward_unit else ""
+        left.set_ylabel(plain(result.regret_label) + unit)
         left.grid(alpha=0.25, linewidth=0.5)
         left.spines[["top", "right"]].set_visible(False)
         if settings.log_regret:
@@ -116,7 +117,7 @@ def final(experiment: Experiment, result: Result) -> "Figure":
         _plain_log(axes, smallest / 10, 2 * max(line.high for line in lines))
     elif axes.get_xlim()[1] >= LARGE:
         separate_thousands(axes, "x", most=5)
-    unit = f" ({plain(experiment.plot.unit)})" if experiment.plot.unit else ""
+    unit = f" ({plain(experiment.plot.reward_unit)})" if experiment.plot.reward_unit else ""
     axes.set_xlabel(
         f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95% of the runs"
     )
