@@ -84,6 +84,8 @@ MEANINGS = {
     "memory": "How many of its last rewards an arm keeps; None for all of them.",
     "ties": "Who wins if the means are equal.",
     "horizon": "Number of pulls.",
+    "plan.horizon": "Number of trials after which a study without a winner ends.",
+    "StudyPlan.horizon": "The same.",
     "KLUCBSwitch.horizon": "Number of pulls if it is known.",
     "CVaRUCB.horizon": "Number of pulls if it is known.",
     "read_periods.horizon": "Number of pulls, which the periods share equally.",

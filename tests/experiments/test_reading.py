@@ -41,7 +41,7 @@ def test_a_good_file_says_everything(tmp_path):
     assert experiment.bandit.arms == (db.Bernoulli(0.4), db.Gaussian(0.5, 1.0))
     assert experiment.policies == {"UCB1": db.UCB1(sigma=0.5)}
     assert (experiment.horizon, experiment.replications, experiment.seed) == (100, 3, 7)
-    assert (experiment.plot.log_time, experiment.plot.unit) == (True, "coins")
+    assert (experiment.plot.log_time, experiment.plot.reward_unit) == (True, "coins")
 
 
 def test_it_runs_like_simulate():
