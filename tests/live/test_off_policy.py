@@ -132,14 +132,14 @@ def test_bad_choices():
 
 def naive_bernstein(x, level):
     """The formula of the paper, one reward after the other."""
-    low, high, bets, centre, radius = 0.0, 1.0, 0.0, 0.0, math.log(2 / (1 - level))
+    low, high, bets, center, radius = 0.0, 1.0, 0.0, 0.0, math.log(2 / (1 - level))
     mean, spread = 0.5, 0.25
     for t, value in enumerate(x, start=1):
         bet = min(math.sqrt(2 * math.log(2 / (1 - level)) / (spread * t * math.log(1 + t))), 0.5)
         bets += bet
-        centre += bet * value
+        center += bet * value
         radius += 4 * (value - mean) ** 2 * (-math.log(1 - bet) - bet) / 4
-        low, high = max(low, (centre - radius) / bets), min(high, (centre + radius) / bets)
+        low, high = max(low, (center - radius) / bets), min(high, (center + radius) / bets)
         mean = (0.5 + sum(x[:t])) / (t + 1)
         seen = [(x[i] - (0.5 + sum(x[: i + 1])) / (i + 2)) ** 2 for i in range(t)]
         spread = (0.25 + sum(seen)) / (t + 1)

@@ -57,7 +57,7 @@ def test_admissible_parameters_are_shaded():
         "family": ("panel", [0.2]),
     }
     figure = figures.qds(panel, xr.Dataset(data, {"panel": [panel.name]}))
-    assert words(figure) == ["admissible", "tail summarised", "in the family"]
+    assert words(figure) == ["admissible", "tail summarized", "in the family"]
     (shaded,) = (patch.get_paths()[0].vertices for patch in figure.axes[0].collections)
     assert (shaded[:, 0].min(), shaded[:, 0].max()) == (2.0, 3.0)
 

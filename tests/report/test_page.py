@@ -218,7 +218,7 @@ def test_readings_of_a_claim():
     assert all_of_them.conclusion == "Every reading supports this statement."
 
 
-def test_colours_follow_the_choice_of_dark_pages(written):
+def test_colors_follow_the_choice_of_dark_pages(written):
     image = re.search(r"data:image/svg\+xml;base64,([^\"]+)", written[1])[1]
     svg = base64.b64decode(image).decode()
     assert "prefers-color-scheme:dark" in svg

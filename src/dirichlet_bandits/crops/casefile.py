@@ -23,9 +23,9 @@ def case_from_mapping(values: Mapping[str, Any]) -> Case:
 
     >>> case_from_mapping({"cultivar": "PC0001", "soil": {"runoff_curve": 80.0}}).soil.runoff_curve
     80.0
-    >>> case_from_mapping({"soil": {"colour": "red"}})  # doctest: +ELLIPSIS
+    >>> case_from_mapping({"soil": {"color": "red"}})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'soil.colour' must be one of 'name', 'albedo', ...
+    dirichlet_bandits.errors.ArgumentError: 'soil.color' must be one of 'name', 'albedo', ...
     """
     case = _override(PUBLISHED, values, "")
     assert isinstance(case, Case)

@@ -13,7 +13,7 @@ from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.progress import bars
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.lazy import whole_module
@@ -347,7 +347,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
+    specialized(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 

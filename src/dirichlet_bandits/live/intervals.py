@@ -95,10 +95,10 @@ def _intersected(z: Floats, level: float) -> tuple[float, float]:
     mean_before, spread_before = np.append(0.5, mean[:-1]), np.append(0.25, spread[:-1])
     bets = np.minimum(np.sqrt(2.0 * log_odds / (spread_before * n * np.log1p(n))), _LARGEST_BET)
     total = np.cumsum(bets)
-    centre = np.cumsum(bets * z) / total
+    center = np.cumsum(bets * z) / total
     psi = (-np.log1p(-bets) - bets) / 4.0
     radius = (log_odds + np.cumsum(4.0 * (z - mean_before) ** 2 * psi)) / total
-    return max(float((centre - radius).max()), 0.0), min(float((centre + radius).min()), 1.0)
+    return max(float((center - radius).max()), 0.0), min(float((center + radius).min()), 1.0)
 
 
 def asymptotic(x: Floats, level: float) -> Interval:

@@ -129,12 +129,12 @@ def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
     c, d = np.bincount(log.row, weight * log.filled(), n), np.bincount(log.row, weight, n)
     m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
     ips = _ratio(c.sum(), m.sum()) if d.any() else math.nan  # without a reward of the choice, nothing is known
-    normalised = _ratio(c.sum(), d.sum())
+    normalized = _ratio(c.sum(), d.sum())
     return Estimate(
         ips=ips,
         ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
-        self_normalized=normalised,
-        self_normalized_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
+        self_normalized=normalized,
+        self_normalized_error=_ratio(math.sqrt(np.square(c - normalized * d).sum()), d.sum()),
         rounds=int(rounds.complete.sum()),
         effective_rounds=log.effective_rounds(),
         unsupported=rounds.unsupported(wanted, possible),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import Incremental, Propensities, propensities_of
@@ -73,7 +73,7 @@ def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floa
     state = policy.init(len(data))
     rng = np.random.default_rng(0)  # required by `update`; policies that draw from it have a rule for histories
     for arm, x in enumerate(data):
-        state = specialised(update_all, policy.params)(policy.params, state, arm, x, rng)
+        state = specialized(update_all, policy.params)(policy.params, state, arm, x, rng)
     return state_propensities(policy, state)
 
 

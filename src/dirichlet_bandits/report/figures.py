@@ -144,7 +144,7 @@ def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
     axes.fill_between(
         x, 0, top, where=list(truncated <= family), color=PALETTE[2], alpha=0.15, linewidth=0, label="admissible"
     )
-    axes.plot(x, truncated, **style(0), linewidth=1.8, label="tail summarised")
+    axes.plot(x, truncated, **style(0), linewidth=1.8, label="tail summarized")
     axes.axhline(float(family), **style(1), linewidth=1.5, label="in the family")
     axes.set_xlim(x[0], x[-1])
     axes.set_ylim(0, top)

@@ -16,7 +16,7 @@ from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.types import Floats
 
 DRAWN: Final = 8
-"""At most so many arms have a colour of their own; the others are one."""
+"""At most so many arms have a color of their own; the others are one."""
 
 OTHERS: Final = "all other arms"
 _POINTS: Final = 600
