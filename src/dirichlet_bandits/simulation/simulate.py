@@ -82,7 +82,7 @@ def simulate(
         ``Pareto(1.0)`` or one from SciPy, a function that maps an array of rewards to their delays, or a list with one
         of these per arm. Regret counts when the arm is pulled.
     window, late
-        A reward that takes more than ``window`` pulls is abandoned, or counts as the number ``late`` when the window ends.
+        A reward that takes more than ``window`` pulls is abandoned, or counts as the number ``late`` when it ends.
     batch
         The size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``. Every decision in a batch uses only
         what was known before the batch.
