@@ -10,7 +10,7 @@ from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.feedback import given_feedback, in_words
 from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
-from dirichlet_bandits.errors import ArgumentError, name_of
+from dirichlet_bandits.errors import ArgumentError
 
 
 def compare(
@@ -88,7 +88,7 @@ def compare(
         bandit,
         horizon=horizon,
         replications=replications,
-        policies=_policies(policy),
+        policies=policy or None,
         lower=lower,
         upper=upper,
         sigma=sigma,
@@ -155,19 +155,6 @@ def _bandit(
     if not isinstance(found, db.Bandit):
         raise ArgumentError("--cvar", "omitted if arms change: write [objective] in the file", cvar)
     return db.Bandit(found.arms, found.names, objective=objective)
-
-
-def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
-    """Return the policies of the options ``--policy``: names of classes, or policies with parameters."""
-    if not texts:
-        return None
-    from dirichlet_bandits.live.description import parse_policy
-    from dirichlet_bandits.policies.catalogue import POLICIES
-
-    for text in texts:
-        if "(" not in text and text not in POLICIES:
-            raise ArgumentError("--policy", name_of("a policy", POLICIES, text), text)
-    return [parse_policy(text) if "(" in text else text for text in texts]
 
 
 def _said_of(bandit: "db.Bandit | db.World") -> str:

@@ -68,7 +68,9 @@ def estimate(
     if bool(arm) == (policy is not None):
         raise db.ArgumentError("arm", "given, or else policy", arm)
     study, bounds = db.load_study(name, storage), read_bounds(lower, upper)
-    choice = _policy(policy) if policy is not None else read_shares(arm or [])
+    from dirichlet_bandits.policies.written import parse_policy  # imported here, because help needs no NumPy
+
+    choice = parse_policy(policy) if policy is not None else read_shares(arm or [])
     said = _known(study, choice, cvar, bounds, confidence)
     if as_json:
         typer.echo(_json(said))
@@ -83,12 +85,6 @@ def estimate(
     typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
     for other, share in said["unsupported"].items():
         typer.echo(f"  {100 * share:.3g}% of the choice is left out: {other} was not possible there")
-
-
-def _policy(text: str) -> "db.Policy":
-    from dirichlet_bandits.live.description import parse_policy  # imported here, because help needs no NumPy
-
-    return parse_policy(text)
 
 
 def _known(study: "db.Study", choice: Any, cvar: float | None, bounds: Any, confidence: float) -> dict[str, Any]:

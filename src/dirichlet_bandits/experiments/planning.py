@@ -17,11 +17,11 @@ from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.description import as_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
@@ -322,7 +322,7 @@ def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, 
         given = [TopTwo(low, high), sampling]
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ArgumentError("policies", "a list of policies, or of texts such as 'NPTS(upper=1)'", given)
-    made = [as_policy(policy) for policy in given]
+    made = [as_policy(policy, f"policies[{k}]") for k, policy in enumerate(given)]
     bottom, top = bandit.support()
     for k, policy in enumerate(made):
         if not isinstance(policy, Policy):
