@@ -10,6 +10,7 @@ from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.feedback import given_feedback, in_words
 from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
+from dirichlet_bandits.display.numbers import in_percent, interval, number
 from dirichlet_bandits.errors import ArgumentError
 
 
@@ -166,7 +167,7 @@ def _said_of(bandit: "db.Bandit | db.World") -> str:
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
-        told.append(f"{name} ({bandit.objective.name} {value:.4g}{count})")
+        told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
     return f"{len(bandit)} options: " + "; ".join(told)
 
 
@@ -182,9 +183,13 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
-        interval = "" if k == 0 else f"{place.difference:+.4g} [{place.low:.4g}, {place.high:.4g}]"
+        more = (
+            ""
+            if k == 0
+            else f"{'+' * (place.difference >= 0.0)}{number(place.difference)} {interval(place.low, place.high)}"
+        )
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
-        rows.append((f"{k + 1}. {place.policy}", place.mean, interval, mark))
+        rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
     columns = [
         tables.Column("policy", "policy"),
         tables.Column("mean", "mean"),
@@ -192,7 +197,7 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
         tables.Column("mark", ""),
     ]
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
-    runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g}%"
+    runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
     most = "up to " if result.undone else ""
     tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")

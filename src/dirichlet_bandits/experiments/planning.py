@@ -12,6 +12,7 @@ import numpy as np
 from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
@@ -78,18 +79,18 @@ class StudyPlan:
     def answer(self) -> str:
         """The conclusion in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
         split, others = self.rows[0], self.rows[1:]
-        start = f"An equal split (an A/B test) {_decides(split, self.trials)} and loses {split.loss:.4g}"
+        start = f"An equal split (an A/B test) {_decides(split, self.trials)} and loses {number(split.loss)}"
         if not others:
             return f"{start}."
         best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
         takes = _decides(best, self.trials)
         if math.isfinite(best.median) and math.isfinite(split.median) and f"{best.median / split.median:.2g}" != "1":
             takes += f", {best.median / split.median:.2g} times as many,"
-        loses = f"loses {best.loss:.4g}{_compared(best.relative)}"
+        loses = f"loses {number(best.loss)}{_compared(best.relative)}"
         least = min(others, key=lambda row: row.loss)
         rest = ""
         if least is not best and least.loss < split.loss:
-            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.trials)}"
+            rest = f"; {_called(least)} loses least, {number(least.loss)}, but {_decides(least, self.trials)}"
         return f"{start}; {_called(best)} {takes} and {loses}{rest}."
 
     def __str__(self) -> str:
@@ -322,7 +323,7 @@ def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, 
         given = [TopTwo(low, high), sampling]
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ArgumentError("policies", "a list of policies, or of texts such as 'NPTS(upper=1)'", given)
-    made = [as_policy(policy, f"policies[{k}]") for k, policy in enumerate(given)]
+    made = [as_policy(policy) for policy in given]
     bottom, top = bandit.support()
     for k, policy in enumerate(made):
         if not isinstance(policy, Policy):
@@ -421,14 +422,4 @@ def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
     late = f"> {trials:,}"
     times = [f"{time:,.0f}" if math.isfinite(time) else late for time in (row.median, row.ninety)]
     relative = f"{row.relative:.0%}" if math.isfinite(row.relative) else ""
-    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, _with_error(row.loss, row.loss_error), relative
-
-
-def _with_error(value: float, error: float) -> str:
-    """Format a number with its standard error, to two digits of the error.
-
-    >>> _with_error(132.04, 17.7), _with_error(0.5, 0.0123), _with_error(0.0, 0.0)
-    ('132 ± 18', '0.500 ± 0.012', '0 ± 0')
-    """
-    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 0
-    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
+    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, with_error(row.loss, row.loss_error), relative

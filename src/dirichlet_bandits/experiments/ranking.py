@@ -12,6 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
@@ -116,7 +117,7 @@ class Ranking:
             axes.plot(place.difference, row, "o", color=color, markerfacecolor=face, markersize=6)
         axes.set_yticks(range(len(shown)), [plain(f"{k + 1}. {place.policy}") for k, place in enumerate(shown)])
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        best, level = plain(self.places[0].policy), f"{100 * self.confidence:g}%"
+        best, level = plain(self.places[0].policy), in_percent(self.confidence)
         axes.set_xlabel(f"{plain(self.result.regret_label)} above that of {best}, paired {level} intervals")
         axes.grid(axis="x", alpha=0.25, linewidth=0.5)
         axes.spines[["top", "right", "left"]].set_visible(False)
@@ -132,8 +133,8 @@ class Ranking:
         rows = [
             (
                 place.policy,
-                latex.number(place.mean, 4),
-                "{} [{}, {}]".format(*(latex.number(x, 4) for x in place[2:5])) if k else "",
+                number(place.mean, padded=True),
+                "{} [{}, {}]".format(*(number(x, padded=True) for x in place[2:5])) if k else "",
             )
             for k, place in enumerate(self.places)
         ]

@@ -253,11 +253,11 @@ def _file(name: str, otherwise: str, folder: Path, given: str) -> Path:
     return path
 
 
-def _policy(where: str, table: Mapping[str, Any], folder: Path) -> AnyPolicy:
+def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
     """Make a policy of the library, or the user's own by its import path."""
     text = table.get("policy")
     if not is_import_path(text):
-        return policy_from_table(where, table, partial(_policy, folder=folder))
+        return policy_from_table(where, table)
     maker = find_class(f"{where}.policy", str(text), folder)
     parameters = {key: value for key, value in table.items() if key not in ("name", "policy")}
     return checked(where, specs.make(where, maker, parameters, called=str(text)))

@@ -83,12 +83,8 @@ def as_policy(policy: object, where: str = "policy") -> Any:
     return parse_policy(policy, where) if isinstance(policy, str) else policy
 
 
-def policy_from_table(
-    where: str, table: Mapping[str, Any], inner: Callable[[str, Mapping[str, Any]], Any] | None = None
-) -> Policy:
+def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
     """Return the policy of a table: the name of its class, its parameters, and tables of the objects among them.
-
-    The table of a policy in another one is read by ``inner``, which by default is this function.
 
     >>> policy_from_table("it", {"policy": "SlidingWindow", "window": 5, "inner": {"policy": "NPTS", "upper": 1}})
     SlidingWindow(policy=NPTS(upper=1), window=5)
@@ -103,5 +99,5 @@ def policy_from_table(
         if found is None:
             raise FieldError(f"'{where}.{INNER}' is missing: a table with the policy that {kind.__name__} wraps")
         del given[INNER]
-        given = {"policy": (inner or policy_from_table)(f"{where}.{INNER}", found), **given}
+        given = {"policy": policy_from_table(f"{where}.{INNER}", found), **given}
     return make(where, kind, given, called=kind.__name__)

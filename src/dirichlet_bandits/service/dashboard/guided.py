@@ -123,13 +123,12 @@ def settings_of(study: Study) -> dict[str, Any]:
 def code(settings: Mapping[str, Any]) -> str:
     """Return the Python code that creates a study with these settings; None, 0 and empty ones are left out.
 
-    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": parse("RDS"), "bounds": (0.0, 1.0), "control": "red"}
+    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": parse("RDS"), "control": "red"}
     >>> print(code(settings))
     db.create_study(
         'page',
         arms=['red', 'blue'],
         policy=db.RDS(),
-        bounds=(0.0, 1.0),
         control='red',
     )
     """
