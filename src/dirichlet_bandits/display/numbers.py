@@ -9,22 +9,24 @@ _HUGE: Final = 1e12  # from here on, and below 1e-4, numbers have exponents
 
 
 def number(x: float, digits: int = 4, *, padded: bool = False, comma: str = "", minus: str = "-") -> str:
-    """Return a number with so many digits, or all digits before the point; an empty text if it is not finite.
+    """Return a number with so many digits, or all digits before the point; an empty text for NaN.
 
     ``padded`` keeps zeros at the end, for measurements, and ``comma`` separates thousands.
 
     >>> number(12345.6), number(0.5), number(-0.01234567, minus=MINUS), number(2e-9), number(math.nan)
     ('12346', '0.5', '−0.01235', '2e-09', '')
-    >>> number(12345.6, 3, comma=","), number(0.5, 3, padded=True), number(0.0, padded=True), number(999.6, 3)
+    >>> number(12345.6, 3, comma=","), number(0.5, 3, padded=True), number(-0.0, padded=True), number(999.6, 3)
     ('12,346', '0.500', '0', '1000')
     """
-    if not math.isfinite(x):
+    if math.isnan(x):
         return ""
-    if x and not 1e-4 <= abs(x) < _HUGE:
+    if math.isinf(x):
+        text = f"{x:g}".replace("inf", "∞")
+    elif x and not 1e-4 <= abs(x) < _HUGE:
         text = f"{x:.{digits}g}"
     else:
         decimals = max(0, digits - 1 - math.floor(math.log10(abs(x)))) if x else 0
-        text = f"{x:,.{decimals}f}".replace(",", comma)
+        text = f"{x + 0.0:,.{decimals}f}".replace(",", comma)  # 0, not -0
         if "." in text and not padded:
             text = text.rstrip("0").rstrip(".")
     return text.replace("-", minus, 1) if x < 0.0 else text
@@ -36,8 +38,7 @@ def measured(x: float) -> str:
     >>> measured(0.5), measured(-12.345), measured(1234567).replace(GAP, " "), measured(math.inf)
     ('0.500', '−12.3', '1 234 567', '∞')
     """
-    infinite = {math.inf: "∞", -math.inf: f"{MINUS}∞"}
-    return infinite.get(x) or number(x, 3, padded=True, comma=GAP, minus=MINUS)
+    return number(x, 3, padded=True, comma=GAP, minus=MINUS)
 
 
 def cell(value: object) -> str:
@@ -49,17 +50,17 @@ def cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, float):
-        return number(value)
+        return number(value) if math.isfinite(value) else ""
     return "" if value is None else str(value)
 
 
 def interval(low: float, high: float) -> str:
     """Return the ends of an interval.
 
-    >>> interval(-0.5, 1234.56)
-    '[-0.5, 1235]'
+    >>> interval(-math.inf, 1234.56)
+    '[-∞, 1235]'
     """
-    return f"[{number(low) or low}, {number(high) or high}]"
+    return f"[{number(low)}, {number(high)}]"
 
 
 def with_error(value: float, error: float) -> str:
@@ -122,7 +123,7 @@ def short(value: float | None) -> str:
     >>> [short(x) for x in (3120.52, 1234567.0, 1.5e12, -0.000123456, 12.0, float("nan"), None)]
     ['3,121', '1,234,567', '1.5e+12', '−0.000123', '12', '', '']
     """
-    return "" if value is None else number(value, 3, comma=",", minus=MINUS)
+    return "" if value is None or math.isinf(value) else number(value, 3, comma=",", minus=MINUS)
 
 
 def aligned(value: float | None, decimals: int | None) -> str:

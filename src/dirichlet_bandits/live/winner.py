@@ -179,7 +179,7 @@ def _rough(trials: int) -> str:
 
 def _line(rival: Rival, leader: str) -> str:
     verb = ">=" if rival.beaten else "<"
-    ends = f"{number(rival.low) or rival.low} to {number(rival.high) or rival.high}"
+    ends = f"{number(rival.low)} to {number(rival.high)}"
     return f"  {leader} over {rival.arm}: {ends}; evidence {rival.statistic:.2f} {verb} {rival.threshold:.2f}"
 
 
