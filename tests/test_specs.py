@@ -27,6 +27,7 @@ FEW = {"horizon": 20, "replications": 2, "seed": 0, "progress": False}
         ("UCB1(*[1])", "see character 6"),
         ("UCB1(**{'sigma': 1})", "'it' must be a policy such as RDS"),
         ("UCB1(sigma=1, sigma=2)", "with each parameter once"),
+        ("UCB1({[]: 1})", "see character 6"),
         ("UCB1(1, sigma=2)", "'it' must be a policy such as RDS"),
         ("UCB1(width=1)", "'it' must be a policy such as RDS"),
         ("SlidingWindow(RDS)", r"'it' must be given with window: SlidingWindow\(window=...\)"),

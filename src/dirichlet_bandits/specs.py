@@ -92,7 +92,7 @@ def _value(node: ast.expr) -> Any:
         return _call(node)
     try:
         return ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError):
         raise ValueError(f"; see character {node.col_offset + 1}") from None
 
 

@@ -55,8 +55,7 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
     laws: dict[str, Law] = {}
     targets: dict[str, float] = {}
     for k, (name, table) in enumerate(zip(names, tables, strict=True)):
-        if "target" not in table:
-            raise FieldError(f"'laws[{k}].target' is missing")
+        fields.required(table, ("target",), f"laws[{k}].")
         targets[name] = table["target"]
         rest = {key: value for key, value in table.items() if key != "target"}
         laws[name] = specs.choose(f"laws[{k}]", "law", LAWS, rest)
@@ -87,8 +86,7 @@ def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
     fields.only_known("", content, ("study", "title", *scale, "objective", "random", "policies", "paper", "claims"))
     fields.required(content, (*scale, "random", "policies"))
     table = specs.one_table(content, "random") or {}
-    if "arms" not in table:
-        raise FieldError("'random.arms' is missing: the number of arms")
+    fields.required(table, ("arms",), "random.")
     rest = {key: value for key, value in table.items() if key != "arms"}
     return RandomArms(
         title=content.get("title", default_title),
@@ -104,10 +102,9 @@ def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
 
 def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
     """Make one panel of the quantile condition from its table."""
-    fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
-    for key in ("name", "law", "target", "vary", "from", "to"):
-        if key not in table:
-            raise FieldError(f"'{where}.{key}' is missing")
+    needed = ("name", "law", "target", "vary", "from", "to")
+    fields.only_known(f"{where}.", table, (*needed, *VARIED))
+    fields.required(table, needed, f"{where}.")
     if table["vary"] not in VARIED:
         raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
     (stays,) = (name for name in VARIED if name != table["vary"])
