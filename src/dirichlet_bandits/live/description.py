@@ -73,24 +73,20 @@ def restore(described: dict[str, Any], given: Policy | None) -> Policy:
         if not is_described(given, described):
             raise ArgumentError("policy", f"that of the study, {described}", given)
         return given
-    table = _of_the_library(described)
+    name = described["policy"]
+    place = described.get(_FROM, _LIBRARY if name in _BEFORE.split() else None)
+    if place != _LIBRARY or policy_class(name) is None:
+        own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"
+        raise ArgumentError("policy", f"given: the study's class {own} not one of this library", None)
     try:
-        return policy_from_table("policy", table)
+        return policy_from_table("policy", _without_places(described))
     except ValueError as error:
         raise FormatError(f"the study's policy cannot be made, perhaps it is of a newer version: {error}") from error
 
 
-def _of_the_library(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a description without the places of its classes; refuse a class that the user must give."""
-    table = dict(described)
-    name = table["policy"]
-    place = table.pop(_FROM, _LIBRARY if name in _BEFORE.split() else None)
-    if place != _LIBRARY or policy_class(name) is None:
-        own = f"{name} is" if place in (None, _LIBRARY) else f"{name}, of {place}, is"
-        raise ArgumentError("policy", f"given: the study's class {own} not one of this library", None)
-    if isinstance(table.get(INNER), dict):
-        table[INNER] = _of_the_library(table[INNER])
-    return table
+def _without_places(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a description without the places of its class and of the class in it, which is always the library's."""
+    return {key: _without_places(x) if isinstance(x, dict) else x for key, x in described.items() if key != _FROM}
 
 
 def checked_name(field: str, name: object) -> str:

@@ -1,6 +1,6 @@
 """Policies as text, ``NPTS(upper=1)``, and as tables: ``{policy = "NPTS", upper = 1}``."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, overload
 
 from dirichlet_bandits import policies
@@ -14,12 +14,14 @@ INNER: Final = "inner"
 PARTS: Final = frozenset({"detector"})
 """Parameters that are objects with parameters of their own."""
 
+_DETECTORS: Final = ("GLR", "CUSUM", "MeanShift")
+
 
 class _Classes(Mapping[str, type[Any]]):
     """Public classes by name; a family of policies is imported when one of its classes is named."""
 
-    def __init__(self, find: Callable[[str], type[Any] | None]) -> None:
-        self._find = find
+    def __init__(self, find: Callable[[str], type[Any] | None], names: Sequence[str] = ()) -> None:
+        self._find, self._names = find, names
 
     def __getitem__(self, name: str) -> type[Any]:
         if (found := self._find(name)) is None:
@@ -27,20 +29,18 @@ class _Classes(Mapping[str, type[Any]]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return filter(self._find, dir(policies))
+        return filter(self._find, self._names or dir(policies))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _part_class(name: str) -> type[Any] | None:
-    """Return the public class of this name if it is a part of policies, such as a detector."""
-    found = getattr(policies, name, None)
-    return found if isinstance(found, type) and not issubclass(found, Policy) else None
+def _detector(name: str) -> type[Any] | None:
+    return getattr(policies, name) if name in _DETECTORS else None
 
 
 POLICY: Final = Language(
-    "a policy such as RDS or NPTS(upper=1)", _Classes(policy_class), "a policy", _Classes(_part_class)
+    "a policy such as RDS or NPTS(upper=1)", _Classes(policy_class), "a policy", _Classes(_detector, _DETECTORS)
 )
 """The texts that describe the library's policies."""
 
