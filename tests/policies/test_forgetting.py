@@ -13,9 +13,10 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialized
-from dirichlet_bandits.live.description import described, parse_policy, restore
+from dirichlet_bandits.live.description import described, restore
 from dirichlet_bandits.policies.forgetting.reweighting import samples_of
 from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
+from dirichlet_bandits.policies.written import parse_policy
 from tests.live.reporting import report_some
 from tests.naive import forgetting
 from tests.naive import policies as naive

@@ -5,11 +5,11 @@ import pytest
 import xarray as xr
 
 import dirichlet_bandits as db
+from dirichlet_bandits.display.numbers import measured as short
 from dirichlet_bandits.experiments import Experiment, KinfStudy
 from dirichlet_bandits.experiments.experiment import PlotSettings
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report import figures, regret_figures
-from dirichlet_bandits.report.numbers import short
 from tests.report import made_up
 
 SIZES = [100, 1000, 10_000]

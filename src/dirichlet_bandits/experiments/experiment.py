@@ -8,9 +8,10 @@ from typing import Any
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Panel, Published
-from dirichlet_bandits.experiments.fields import name_list, text, under
+from dirichlet_bandits.experiments.fields import name_list, text
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.specs import under
 from dirichlet_bandits.validation import finite_number, large_count, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.bounds import check_within, declared_bounds
-from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
+from dirichlet_bandits.live.description import checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor, written_floor
 from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
@@ -17,6 +17,7 @@ from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.live.study_state import Declared
 from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.storage import Event, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor

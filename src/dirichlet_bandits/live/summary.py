@@ -10,7 +10,8 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
+from dirichlet_bandits.display.readings import drift_words, earnings
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.live.bounds import Bounds, are_finite
@@ -333,7 +334,7 @@ def study_html(study: "ReadableStudy") -> str:
     """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
     summary, best = study.summary(), study.best_arm
     said = summary.attrs
-    keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{100 * said['confidence']:g}% from"
+    keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{in_percent(said['confidence'])} from"
     headers = {"told": "rewards", "value": said["objective"], "low": low, "high": "to"}
     headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
     headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"

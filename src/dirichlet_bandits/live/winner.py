@@ -37,6 +37,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.bounds import Bounds, are_finite
@@ -148,7 +149,7 @@ class Winner:
     def claim(self) -> str:
         """The probability of error and what it assumes, in words."""
         limit = "" if self.proved else ", in the limit of many trials"
-        return f"the probability of error is at most {100 * self.delta:g}%{limit}, {self.assumes}"
+        return f"the probability of error is at most {in_percent(self.delta)}{limit}, {self.assumes}"
 
     @property
     def forecast(self) -> str:
@@ -178,7 +179,7 @@ def _rough(trials: int) -> str:
 
 def _line(rival: Rival, leader: str) -> str:
     verb = ">=" if rival.beaten else "<"
-    ends = f"{rival.low:.4g} to {rival.high:.4g}"
+    ends = f"{number(rival.low)} to {number(rival.high)}"
     return f"  {leader} over {rival.arm}: {ends}; evidence {rival.statistic:.2f} {verb} {rival.threshold:.2f}"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import number
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results import latex, plot, store
@@ -193,8 +194,8 @@ class Result:
         rows = [
             (
                 str(policy),
-                f"{latex.number(row['mean'], 4)} ± {latex.number(row['stderr'], 2)}",
-                *(latex.number(row[key], digits) for key, digits in (("std", 3), ("q05", 4), ("q95", 4))),
+                f"{number(row['mean'], padded=True)} ± {number(row['stderr'], 2, padded=True)}",
+                *(number(row[key], digits, padded=True) for key, digits in (("std", 3), ("q05", 4), ("q95", 4))),
             )
             for policy, row in self.summary().iterrows()
         ]

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
+from dirichlet_bandits.display.numbers import aligned, in_percent, short
 from dirichlet_bandits.live.journal_fields import TOLD
-from dirichlet_bandits.service.dashboard.rendering import aligned, short
 from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
@@ -117,7 +117,7 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
         parts += _label(step * k + 13, arm, f"rewards: {values.size:,}")
-    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g}% are shaded"
+    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {in_percent(level)} are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 
 
