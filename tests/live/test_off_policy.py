@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.inference.intervals import asymptotic, empirical_bernstein
 
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
 
@@ -52,8 +52,8 @@ def test_inverse_propensities_are_unbiased_at_scale(policy):
 def possible_rounds(study, arm):
     from dirichlet_bandits.live.logged_rounds import read_rounds
 
-    rounds = read_rounds(study.storage.read("s", data=True))
-    return int((rounds.propensities[rounds.complete, rounds.journal.names.index(arm)] > 0).sum())
+    _, log = read_rounds(study.storage.read("s", data=True))
+    return int((log.propensities[log.complete, log.names.index(arm)] > 0).sum())
 
 
 def test_the_logged_policy_earned_what_it_earned():

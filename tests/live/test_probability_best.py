@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.drift import drifting
-from dirichlet_bandits.live.probability_best import probability_best
+from dirichlet_bandits.inference.drift import drifting
+from dirichlet_bandits.inference.probability_best import probability_best
 from dirichlet_bandits.numerics.changes import Threshold, glr_threshold
 
 

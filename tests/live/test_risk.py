@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.inference.risk import _GRID, Sums, _ends, _sums, cvar_sequence
 from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.risk import _GRID, Sums, _ends, _sums, cvar_sequence
 from tests import naive
 
 LOOKS = (1, 3, 10, 30, 100, 300, 1000, 3000)
@@ -109,8 +109,8 @@ def test_an_estimate_by_hand():
     assert answer.value == pytest.approx(float(naive.cvar(mine["reward"], 0.3, 1 / mine["propensity"])), rel=1e-12)
     d = 1 / mine["propensity"]
     assert answer.effective_rounds == pytest.approx(d.sum() ** 2 / (d**2).sum())
-    rounds = read_rounds(study.storage.read("s", data=True))
-    assert answer.rounds == (rounds.propensities[:, rounds.journal.names.index("b")] > 0).sum()
+    _, log = read_rounds(study.storage.read("s", data=True))
+    assert answer.rounds == (log.propensities[:, log.names.index("b")] > 0).sum()
     assert (answer.missing, answer.unsupported) == (0, {})
     assert answer.objective == "CVaR at 30 %"
 

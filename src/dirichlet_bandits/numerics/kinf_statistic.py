@@ -52,7 +52,7 @@ from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
 from dirichlet_bandits.numerics.kinf import kinf_weighted
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, STATISTIC_ERROR
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 
 _HALF_LOG_PI: Final = 0.5 * math.log(math.pi)
 
@@ -171,15 +171,61 @@ def grouped(z: Floats, points: int = STATISTIC_POINTS) -> tuple[Floats, Floats]:
     >>> grouped(np.array([0.0, 0.25, 1.0, 1.0]), points=2)
     (array([0. , 0.5, 1. ]), array([1.5, 0.5, 2. ]))
     """
-    if z.size <= points:
-        values, counts = np.unique(z, return_counts=True)
-        return values, counts.astype(np.float64)
+    return Grouped(points).add(z).grouped()
+
+
+class Grouped:
+    """Rewards as :func:`grouped` returns them, to the last bit, however they are divided among calls of ``add``."""
+
+    def __init__(self, points: int = STATISTIC_POINTS) -> None:
+        self.points, self.n = points, 0
+        self._first = np.empty(0)  # while they are few
+        self._weights = np.empty((2, 0))  # then those of the points below the rewards, and above them
+
+    def add(self, z: Floats) -> "Grouped":
+        """Add rewards in [0, 1]."""
+        self.n += z.size
+        if not self._weights.size:
+            z = self._first = np.append(self._first, z)
+            if self.n <= self.points:
+                return self
+            self._first, self._weights = np.empty(0), np.zeros((2, self.points + 1))
+        below, share = _beside(z, self.points)
+        np.add.at(self._weights[0], below, 1.0 - share)  # one after the other, unlike a sum of sums
+        np.add.at(self._weights[1], below + 1, share)
+        return self
+
+    def grouped(self) -> tuple[Floats, Floats]:
+        """Return values, and how often each occurs."""
+        if not self._weights.size:
+            values, counts = np.unique(self._first, return_counts=True)
+            return values, counts.astype(np.float64)
+        return _used(self._weights.sum(axis=0))
+
+
+def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:
+    """Return weighted values in [0, 1] on a grid of so many steps, as :func:`grouped` puts rewards on it.
+
+    >>> coarser(np.array([0.25, 1.0]), np.array([3.0, 2.0]), points=2)
+    (array([0. , 0.5, 1. ]), array([1.5, 1.5, 2. ]))
+    """
+    below, share = _beside(values, points)
+    on_grid = np.zeros(points + 1)
+    on_grid += np.bincount(below, weights * (1.0 - share), points + 1)
+    on_grid += np.bincount(below + 1, weights * share, points + 1)
+    return _used(on_grid)
+
+
+def _beside(z: Floats, points: int) -> tuple[Ints, Floats]:
+    """Return for each reward the point of the grid below it, and how near it is to the next one, from 0 to 1."""
     place = np.minimum(np.floor(z * points), points - 1.0)
-    share, below = z * points - place, place.astype(np.int64)
-    weights = np.zeros(points + 1)
-    weights += np.bincount(below, 1.0 - share, points + 1) + np.bincount(below + 1, share, points + 1)
+    return place.astype(np.int64), z * points - place
+
+
+def _used(weights: Floats) -> tuple[Floats, Floats]:
+    """Return the points of a grid that have a weight."""
     used = np.flatnonzero(weights > 0.0)
-    return used / points, weights[used]
+    return used / (weights.size - 1), weights[used]
 
 
 kinf_statistic = entry_point(weighted_statistic)

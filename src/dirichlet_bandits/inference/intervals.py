@@ -30,7 +30,7 @@ _REACH: Final = 4.0
 
 At level 95%, from the tenth to the 1,000th reward, the sequence then missed the mean in 1.8% of 10,000 runs with
 normal rewards, 2.4% with fair coins, 2.1% with exponential, 2.3% with gamma(1/2) and 3.4% with lognormal rewards. With
-3 instead of 4, the lognormal rate is 5.4%. ``tests/live/test_intervals.py`` repeats the experiment.
+3 instead of 4, the lognormal rate is 5.4%. ``tests/inference/test_intervals.py`` repeats the experiment.
 """
 
 _WORST_FACTOR: Final = 0.25
@@ -45,12 +45,31 @@ _ROUNDING: Final = 1e-13
 _LATER_ARMS: Final = 0.1
 """Share of the probability of error that is kept for arms added after the first trial."""
 
+Bounds = tuple[float, float]
+
 
 class Interval(NamedTuple):
     """An interval from ``low`` to ``high``."""
 
     low: float
     high: float
+
+
+def are_finite(bounds: Bounds) -> bool:
+    """Whether both bounds are known.
+
+    >>> are_finite((0.0, 1.0)), are_finite((-math.inf, 1.0))
+    (True, False)
+    """
+    return math.isfinite(bounds[0]) and math.isfinite(bounds[1])
+
+
+def mean_interval(x: Floats, bounds: Bounds, level: float) -> Interval:
+    """Return the interval by the method that the bounds allow, and within them."""
+    if x.size and are_finite(bounds):
+        return empirical_bernstein(x, *bounds, level)
+    found = asymptotic(x, level)
+    return Interval(max(found.low, bounds[0]), min(found.high, bounds[1]))
 
 
 def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> Interval:
@@ -70,10 +89,7 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
     Reference: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86,
     theorem 2.
     """
-    low, high = _intersected((x - lower) / (upper - lower), level)
-    if low > high:
-        low, high = 0.0, 1.0
-    return Interval(lower + low * (upper - lower), lower + high * (upper - lower))
+    return BoundedMean((lower, upper), level).add(x).interval
 
 
 def contradictory(x: Floats, lower: float, upper: float, level: float) -> bool:
@@ -82,23 +98,58 @@ def contradictory(x: Floats, lower: float, upper: float, level: float) -> bool:
     >>> contradictory(np.repeat([0.0, 1.0], 500), 0.0, 1.0, 0.95)
     True
     """
-    low, high = _intersected((x - lower) / (upper - lower), level)
-    return low > high
+    return BoundedMean((lower, upper), level).add(x).contradictory
 
 
-def _intersected(z: Floats, level: float) -> tuple[float, float]:
-    """Return the largest lower end and the smallest upper end so far, for rewards in [0, 1]."""
-    n = np.arange(1, z.size + 1)
-    log_odds = math.log(2.0 / (1.0 - level))
-    mean = (0.5 + np.cumsum(z)) / (n + 1)
-    spread = (0.25 + np.cumsum((z - mean) ** 2)) / (n + 1)
-    mean_before, spread_before = np.append(0.5, mean[:-1]), np.append(0.25, spread[:-1])
-    bets = np.minimum(np.sqrt(2.0 * log_odds / (spread_before * n * np.log1p(n))), _LARGEST_BET)
-    total = np.cumsum(bets)
-    centre = np.cumsum(bets * z) / total
-    psi = (-np.log1p(-bets) - bets) / 4.0
-    radius = (log_odds + np.cumsum(4.0 * (z - mean_before) ** 2 * psi)) / total
-    return max(float((centre - radius).max()), 0.0), min(float((centre + radius).min()), 1.0)
+class BoundedMean:
+    """The sequence of :func:`empirical_bernstein` as of the rewards so far, in nine numbers.
+
+    However the rewards are divided among calls of :meth:`add`, the interval is the same to the last bit, because
+    ``np.cumsum`` adds one number after the other.
+    """
+
+    def __init__(self, bounds: Bounds, level: float) -> None:
+        self.bounds, self._log_odds = bounds, math.log(2.0 / (1.0 - level))
+        self.n, self._mean, self._spread = 0, 0.5, 0.25
+        self._sums = np.zeros(5)  # of z, (z - mean)^2, bets, bets times z, and v psi(bets)
+        self._low, self._high = 0.0, 1.0
+
+    def add(self, x: Floats) -> "BoundedMean":
+        """Add rewards, in the order in which they were reported."""
+        if not x.size:
+            return self
+        z = (x - self.bounds[0]) / (self.bounds[1] - self.bounds[0])
+        n = np.arange(self.n + 1, self.n + z.size + 1)
+        mean = (0.5 + self._summed(0, z)) / (n + 1)
+        spread = (0.25 + self._summed(1, (z - mean) ** 2)) / (n + 1)
+        mean_before, spread_before = np.append(self._mean, mean[:-1]), np.append(self._spread, spread[:-1])
+        bets = np.minimum(np.sqrt(2.0 * self._log_odds / (spread_before * n * np.log1p(n))), _LARGEST_BET)
+        total = self._summed(2, bets)
+        centre = self._summed(3, bets * z) / total
+        psi = (-np.log1p(-bets) - bets) / 4.0
+        radius = (self._log_odds + self._summed(4, 4.0 * (z - mean_before) ** 2 * psi)) / total
+        self.n, self._mean, self._spread = int(n[-1]), float(mean[-1]), float(spread[-1])
+        self._low = max(self._low, float((centre - radius).max()))
+        self._high = min(self._high, float((centre + radius).min()))
+        return self
+
+    @property
+    def contradictory(self) -> bool:
+        """Whether no mean fits all rewards: see :func:`contradictory`."""
+        return self._low > self._high
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the mean; all that the bounds allow if no mean fits all rewards."""
+        low, high = (0.0, 1.0) if self.contradictory else (self._low, self._high)
+        lower, unit = self.bounds[0], self.bounds[1] - self.bounds[0]
+        return Interval(lower + low * unit, lower + high * unit)
+
+    def _summed(self, which: int, terms: Floats) -> Floats:
+        """Return a sum after each of its next terms, and remember the last one."""
+        sums = np.cumsum(np.append(self._sums[which], terms))[1:]
+        self._sums[which] = sums[-1]
+        return sums
 
 
 def asymptotic(x: Floats, level: float) -> Interval:
@@ -220,3 +271,8 @@ def shares(since: Sequence[int]) -> Floats:
     later = np.array(since) > 0
     m = np.cumsum(later)
     return np.where(later, _LATER_ARMS / np.maximum(m * (m + 1), 1), (1.0 - _LATER_ARMS) / max((~later).sum(), 1))
+
+
+def levels(since: Sequence[int], level: float) -> Floats:
+    """Return the level of each arm's own interval, so that all of them hold together at the given level."""
+    return np.minimum(1.0 - (1.0 - level) * shares(since), np.nextafter(1.0, 0.0))  # below 1 after rounding
