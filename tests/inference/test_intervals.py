@@ -1,8 +1,8 @@
 """How often confidence sequences miss, at any sample size at which they are shown; what they say of whole studies.
 
-The experiment behind ``inference/intervals.py``. At level 95% a sequence is to miss in at most 6% of the runs. False alarms:
-if the rate is the 3.4% measured in 10,000 runs for the worst law here, more than 6% of 1,200 runs miss with probability
-3e-6. The seeds are fixed.
+The experiment behind ``inference/intervals.py``. At level 95% a sequence is to miss in at most 6% of the runs. False
+alarms: if the rate is the 3.4% measured in 10,000 runs for the worst law here, more than 6% of 1,200 runs miss with
+probability 3e-6. The seeds are fixed.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The rounds of a study as arrays: which arms could have been in each, with which probability, and what came of them.
 
-``live/logged_rounds.py`` says which rounds count. In these, a trial without a reward is missing: :class:`Weighted`
+``live/logged_rounds.py`` says which rounds count. In these, a trial without a reward is missing: :class:`LoggedTrials`
 assumes that such rewards are like the others of their arm.
 """
 
@@ -13,7 +13,7 @@ from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.types import Floats, Ints
 
 
-class Weighted(NamedTuple):
+class LoggedTrials(NamedTuple):
     """Trials of the rounds that count: the round, the arm, the weight pi/q, and the reward (NaN if missing) of each."""
 
     row: Ints
@@ -61,7 +61,7 @@ class Weighted(NamedTuple):
         return np.divide(above, below, out=np.zeros(above.size), where=below > 0.0)[self.arm]
 
 
-class Log(NamedTuple):
+class LoggedRounds(NamedTuple):
     """One row per round: the propensities of all arms that a study ever had, and whether the round counts.
 
     A past trial is a round of its own, which counts if its propensity is known. The propensities of other arms that
@@ -89,7 +89,7 @@ class Log(NamedTuple):
         lost = np.where(possible, 0.0, asked).sum(axis=0) / max(asked.sum(), 1e-300)
         return {name: float(share) for name, share in zip(self.names, lost, strict=True) if share > 0.0}
 
-    def weighted(self, wanted: Floats, counted: np.ndarray) -> Weighted:
+    def weighted(self, wanted: Floats, counted: np.ndarray) -> LoggedTrials:
         """Return the trials of these rounds, weighted for a choice that is ``wanted``; of a unit, only the first.
 
         Weights divide by propensities, so these must be positive and equal to those recorded with each trial.
@@ -100,4 +100,4 @@ class Log(NamedTuple):
         for k in np.flatnonzero(~(chance > 0.0) | (chance != self.chance[trials])):
             said = f"the round of trial {trials[k]} has the propensity {float(chance[k])!r} for it"
             raise FormatError(f"{said}: the storage is damaged")
-        return Weighted(row, arm, wanted[row, arm] / chance, self.reward[trials])
+        return LoggedTrials(row, arm, wanted[row, arm] / chance, self.reward[trials])

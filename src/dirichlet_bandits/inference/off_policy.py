@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, NotFoundError
-from dirichlet_bandits.inference.logged_rounds import Log
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_number
 
@@ -70,21 +70,17 @@ class Wanted(NamedTuple):
     lost: dict[str, float]
     spread: Floats
 
-    def mass(self, log: Log) -> float:
+    def mass(self, log: LoggedRounds) -> float:
         """Return the weight that the choice puts on arms that could come, over the rounds that count."""
         return float(np.where((log.propensities > 0.0) & self.counted[:, None], self.in_rounds, 0.0).sum())
 
-    def largest(self, log: Log) -> float:
-        """Return the most that the weights of a round can sum to."""
-        return largest_weight(log.propensities, self.in_rounds, self.counted)
 
-
-def wanted_in_rounds(log: Log, in_rounds: Floats) -> Wanted:
+def wanted_in_rounds(log: LoggedRounds, in_rounds: Floats) -> Wanted:
     """Return a choice that takes arms with these probabilities, one row per round."""
     return Wanted(in_rounds, log.complete, log.unsupported(in_rounds, log.propensities > 0.0), in_rounds)
 
 
-def wanted_by_weights(log: Log, choice: Mapping[str, float] | str) -> Wanted:
+def wanted_by_weights(log: LoggedRounds, choice: Mapping[str, float] | str) -> Wanted:
     """Return a choice of one arm, or of arms with fixed weights."""
     weights, possible = weights_of(choice, log.names), log.propensities > 0.0
     # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
@@ -94,14 +90,15 @@ def wanted_by_weights(log: Log, choice: Mapping[str, float] | str) -> Wanted:
     return Wanted(np.tile(weights, (possible.shape[0], 1)), counted, lost, _spread(log, weights))
 
 
-def largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
+def largest_weight(log: LoggedRounds, wanted: Floats, counted: np.ndarray) -> float:
     """Return the most that the weights of a round can sum to: the largest, or all if several arms may be in it."""
+    p = log.propensities
     ratios = np.where(p > 0.0, wanted, 0.0) / np.where(p > 0.0, p, 1.0)
     single = p.sum(axis=1) <= 1.0 + _SURE
     return float(np.where(single, ratios.max(axis=1), ratios.sum(axis=1))[counted].max())
 
 
-def _spread(log: Log, weights: Floats) -> Floats:
+def _spread(log: LoggedRounds, weights: Floats) -> Floats:
     """Spread the fixed weight of each arm over the rounds in which it could come, so that its total is right."""
     possible = log.possible & log.complete[:, None]
     shown = possible.sum(axis=0)
@@ -129,7 +126,7 @@ def arm_number(names: list[str], name: str) -> int:
     return names.index(name)
 
 
-def estimate_rounds(log: Log, wanted: Floats) -> Estimate:
+def estimate_rounds(log: LoggedRounds, wanted: Floats) -> Estimate:
     """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round.
 
     Standard errors treat the rounds as a martingale: sqrt(sum of squared deviations).

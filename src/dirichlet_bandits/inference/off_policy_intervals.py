@@ -30,7 +30,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite
-from dirichlet_bandits.inference.logged_rounds import Log
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
 from dirichlet_bandits.inference.off_policy import Estimate, Wanted, arm_number, estimate_rounds, largest_weight
 from dirichlet_bandits.inference.risk import THETAS, Sums, greatest, least
 from dirichlet_bandits.types import Floats, Ints
@@ -68,7 +68,7 @@ class _TwoSided(NamedTuple):
     z: Floats
 
 
-def estimate_mean(log: Log, wanted: Wanted, bounds: Bounds, confidence: float) -> Estimate:
+def estimate_mean(log: LoggedRounds, wanted: Wanted, bounds: Bounds, confidence: float) -> Estimate:
     """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
     found = estimate_rounds(log, wanted.spread)
     if not are_finite(bounds):
@@ -77,12 +77,13 @@ def estimate_mean(log: Log, wanted: Wanted, bounds: Bounds, confidence: float) -
     if mass > 0.0:
         seen = log.weighted(wanted.in_rounds, wanted.counted)
         trials = _TwoSided(seen.row, seen.weight, np.zeros(seen.row.size), _scaled(seen.reward, bounds))
-        ends = _ends(trials, wanted.counted.size, mass, wanted.largest(log), 1.0, confidence)
+        most = largest_weight(log, wanted.in_rounds, wanted.counted)
+        ends = _ends(trials, wanted.counted.size, mass, most, 1.0, confidence)
         interval = Interval(*(bounds[0] + end * (bounds[1] - bounds[0]) for end in ends))
     return dataclasses.replace(found, low=interval.low, high=interval.high, confidence=confidence)
 
 
-def estimate_difference(log: Log, a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
+def estimate_difference(log: LoggedRounds, a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
     """Estimate by how much the rewards of one arm exceed those of another, for rewards with two bounds."""
     one, two = (arm_number(log.names, name) for name in (a, b))
     if one == two:
@@ -96,7 +97,7 @@ def estimate_difference(log: Log, a: str, b: str, bounds: Bounds, confidence: fl
     trials = _TwoSided(seen.row, np.where(first, seen.weight, 0.0), np.where(first, 0.0, seen.weight), z)
     low, high = -1.0, 1.0
     if n:
-        most = largest_weight(log.propensities, both, counted)
+        most = largest_weight(log, both, counted)
         low, high = (end - 1.0 for end in _ends(trials, counted.size, float(n), most, 2.0, confidence))
     totals = seen.weight * seen.filled()
     means = [totals[arm].sum() / n if (arm & used & seen.told).any() else math.nan for arm in (first, ~first)]

@@ -30,8 +30,8 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite
-from dirichlet_bandits.inference.logged_rounds import Log
-from dirichlet_bandits.inference.off_policy import Wanted
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
+from dirichlet_bandits.inference.off_policy import Wanted, largest_weight
 from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.types import Floats, Ints
 
@@ -105,7 +105,9 @@ def cvar_sequences(
     return found, BOUNDED
 
 
-def estimate_cvar(log: Log, wanted: Wanted, objective: CVaR, bounds: Bounds, confidence: float) -> RiskEstimate:
+def estimate_cvar(
+    log: LoggedRounds, wanted: Wanted, objective: CVaR, bounds: Bounds, confidence: float
+) -> RiskEstimate:
     """Estimate the CVaR of the rewards of another choice, for rewards with two bounds of which small ones are bad."""
     lower, upper = bounds
     trials = log.weighted(wanted.in_rounds, wanted.counted)
@@ -117,8 +119,8 @@ def estimate_cvar(log: Log, wanted: Wanted, objective: CVaR, bounds: Bounds, con
     if mass > 0.0:
         known = _sums(row[told], trials.weight[told], z[told], n)
         worst = _sums(row, trials.weight, z, n) if not told.all() else known
-        ends = _ends(known, worst, mass, wanted.largest(log), objective.level, confidence)
-        interval = _scaled(ends, lower, upper)
+        most = largest_weight(log, wanted.in_rounds, wanted.counted)
+        interval = _scaled(_ends(known, worst, mass, most, objective.level, confidence), lower, upper)
     return RiskEstimate(
         objective=objective.name,
         value=cvar(reward[told], objective.level, w[told]) if told.any() else math.nan,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dirichlet_bandits.inference.logged_rounds import Log
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
 from dirichlet_bandits.live.event_notes import NOTHING, read_ask
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
@@ -26,7 +26,7 @@ from dirichlet_bandits.types import Floats
 
 
 @intact("the study")
-def read_rounds(events: Sequence[Event]) -> tuple[Journal, Log]:
+def read_rounds(events: Sequence[Event]) -> tuple[Journal, LoggedRounds]:
     """Read the rounds from events that were read with their data, and the journal of these events."""
     journal = Journal()
     journal.apply(events)
@@ -73,7 +73,7 @@ def read_rounds(events: Sequence[Event]) -> tuple[Journal, Log]:
     arms, chances = np.array(journal.arm_of, np.int64), np.array(journal.propensity_of, np.float64)
     rewards = np.array([journal.reward_of.get(trial, math.nan) for trial in range(n)], np.float64)
     counts = ~np.isin(np.arange(n), list(journal.repeats))
-    return journal, Log(journal.names, matrix, counted, row_of_trial, arms, chances, rewards, counts)
+    return journal, LoggedRounds(journal.names, matrix, counted, row_of_trial, arms, chances, rewards, counts)
 
 
 def _matrix(found: list[bytes], n_arms: int) -> Floats:

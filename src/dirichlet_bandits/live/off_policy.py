@@ -9,7 +9,7 @@ from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals, risk
 from dirichlet_bandits.inference.intervals import Bounds, are_finite
-from dirichlet_bandits.inference.logged_rounds import Log
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
 from dirichlet_bandits.inference.off_policy import Estimate, Wanted, wanted_by_weights, wanted_in_rounds
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.risk import RiskEstimate
@@ -73,7 +73,7 @@ def estimate_cvar(
     return dataclasses.replace(found, value=turn(found.value), low=low, high=high)
 
 
-def _chosen(events: Sequence[Event], choice: Choice, seed: int, direction: str) -> tuple[Log, Wanted]:
+def _chosen(events: Sequence[Event], choice: Choice, seed: int, direction: str) -> tuple[LoggedRounds, Wanted]:
     """Return the log of a study, and what another choice would have done in its rounds."""
     _, log = read_rounds(events)
     if not isinstance(choice, Policy):
@@ -82,7 +82,7 @@ def _chosen(events: Sequence[Event], choice: Choice, seed: int, direction: str) 
     return log, wanted_in_rounds(log, _wanted_by_policy(events, decider, log))
 
 
-def _wanted_by_policy(events: Sequence[Event], decider: Decider, log: Log) -> Floats:
+def _wanted_by_policy(events: Sequence[Event], decider: Decider, log: LoggedRounds) -> Floats:
     """Return what the policy would do with the rewards known at each round; several arms of a round share it."""
     journal, policy = Journal(), decider.policy
     describe(policy)

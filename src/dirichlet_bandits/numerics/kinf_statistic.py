@@ -52,7 +52,7 @@ from dirichlet_bandits.numerics.compensated import weight_of
 from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
 from dirichlet_bandits.numerics.kinf import kinf_weighted
 from dirichlet_bandits.numerics.tolerances import NEWTON_LIMIT, STATISTIC_ERROR
-from dirichlet_bandits.types import Floats, Ints
+from dirichlet_bandits.types import Floats
 
 _HALF_LOG_PI: Final = 0.5 * math.log(math.pi)
 
@@ -190,9 +190,13 @@ class Grouped:
             if self.n <= self.points:
                 return self
             self._first, self._weights = np.empty(0), np.zeros((2, self.points + 1))
-        below, share = _beside(z, self.points)
-        np.add.at(self._weights[0], below, 1.0 - share)  # one after the other, unlike a sum of sums
-        np.add.at(self._weights[1], below + 1, share)
+        return self._place(z, np.ones(z.size))
+
+    def _place(self, z: Floats, times: Floats) -> "Grouped":
+        place = np.minimum(np.floor(z * self.points), self.points - 1.0)
+        share, below = z * self.points - place, place.astype(np.int64)
+        np.add.at(self._weights[0], below, times * (1.0 - share))  # one after the other, unlike a sum of sums
+        np.add.at(self._weights[1], below + 1, times * share)
         return self
 
     def grouped(self) -> tuple[Floats, Floats]:
@@ -200,7 +204,9 @@ class Grouped:
         if not self._weights.size:
             values, counts = np.unique(self._first, return_counts=True)
             return values, counts.astype(np.float64)
-        return _used(self._weights.sum(axis=0))
+        weights = self._weights.sum(axis=0)
+        used = np.flatnonzero(weights > 0.0)
+        return used / self.points, weights[used]
 
 
 def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:
@@ -209,23 +215,9 @@ def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Float
     >>> coarser(np.array([0.25, 1.0]), np.array([3.0, 2.0]), points=2)
     (array([0. , 0.5, 1. ]), array([1.5, 1.5, 2. ]))
     """
-    below, share = _beside(values, points)
-    on_grid = np.zeros(points + 1)
-    on_grid += np.bincount(below, weights * (1.0 - share), points + 1)
-    on_grid += np.bincount(below + 1, weights * share, points + 1)
-    return _used(on_grid)
-
-
-def _beside(z: Floats, points: int) -> tuple[Ints, Floats]:
-    """Return for each reward the point of the grid below it, and how near it is to the next one, from 0 to 1."""
-    place = np.minimum(np.floor(z * points), points - 1.0)
-    return place.astype(np.int64), z * points - place
-
-
-def _used(weights: Floats) -> tuple[Floats, Floats]:
-    """Return the points of a grid that have a weight."""
-    used = np.flatnonzero(weights > 0.0)
-    return used / (weights.size - 1), weights[used]
+    grid = Grouped(points)
+    grid._weights = np.zeros((2, points + 1))
+    return grid._place(values, weights).grouped()
 
 
 kinf_statistic = entry_point(weighted_statistic)
