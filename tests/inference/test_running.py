@@ -99,3 +99,4 @@ def test_running_states_without_rewards() -> None:
     assert math.isnan(Moments().add(np.empty(0)).mean)
     assert math.isnan(Moments().add(np.ones(1)).deviation)
     assert Moments().add(np.full(40, 0.1)).variance == 0.0
+    assert Moments().add(np.array([1e200, 3e200])).mean == 2e200

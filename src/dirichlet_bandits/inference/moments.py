@@ -24,6 +24,7 @@ class Moments:
     def __init__(self) -> None:
         self.n, self._total, self._lost, self._squares = 0, 0.0, 0.0, 0.0
 
+    @np.errstate(over="ignore", invalid="ignore")  # squares of numbers such as 1e200
     def add(self, x: Floats) -> "Moments":
         """Add rewards."""
         if not x.size:

@@ -27,7 +27,7 @@ The proof needs arms that do not change, so ``drift`` names those that seem to c
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Final, NamedTuple
 
@@ -174,27 +174,24 @@ def find_winner(arms: Arms, delta: float, margin: float, trials: int, rates: Rat
     """Return the winner after these ``trials``, as the rewards establish it; ``rates`` are those of the active arms."""
     samples, active, proved = arms.samples, arms.active, arms.samples[0].unit < math.inf
     leader, reason = _leader([samples[arm] for arm in active], margin)
-
-    def finding(
-        arm: str | None, leader: str | None, reason: str, ahead: Forecast, rivals: tuple[Rival, ...] = ()
-    ) -> Winner:
-        return Winner(
-            arm, leader, delta, margin, proved, PROVED if proved else ASYMPTOTIC,
-            rivals=rivals, trials=trials, established_at=None, reason=reason, **ahead._asdict(),
-        )  # fmt: skip
-
+    found = Winner(
+        None, None, delta, margin, proved, PROVED if proved else ASYMPTOTIC,
+        rivals=(), trials=trials, established_at=None, reason=reason, **Forecast()._asdict(),
+    )  # fmt: skip
     if leader is None:
-        return finding(None, None, reason, Forecast())
+        return found
     best = active[leader]
     odds = _log_odds(arms, best, delta, margin)
     others = [arm for arm in active if arm != best]
     rivals = tuple(_rival(arms.names[arm], samples[best], samples[arm], odds[arm], margin) for arm in others)
     name, left = arms.names[best], [rival.arm for rival in rivals if not rival.beaten]
+    found = replace(found, leader=name, rivals=rivals)
     if not left:
-        return finding(name, name, "its lead over every other arm is established", Forecast(more=0), rivals)
+        return replace(found, arm=name, reason="its lead over every other arm is established", more=0)
     rules = [Rule(leader, active.index(arm), float(odds[arm])) for arm in others]
     ahead = forecast([samples[arm].rough(_COARSE) for arm in active], rules, margin, rates)
-    return finding(None, name, f"{name} leads, but not yet by enough over {', '.join(left)}", ahead, rivals)
+    reason = f"{name} leads, but not yet by enough over {', '.join(left)}"
+    return replace(found, reason=reason, **ahead._asdict())
 
 
 def error_shares(since: Sequence[int], leader: int, usual: bool) -> Floats:
