@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from dirichlet_bandits.compiler import entry_point
+from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.types import Floats
 
 
@@ -22,39 +24,41 @@ class Moments:
     """
 
     def __init__(self) -> None:
-        self.n, self._total, self._lost, self._squares = 0, 0.0, 0.0, 0.0
+        self._state = np.zeros(5)
 
-    @np.errstate(over="ignore", invalid="ignore")  # squares of numbers such as 1e200
     def add(self, x: Floats) -> "Moments":
         """Add rewards."""
-        if not x.size:
-            return self
-        n = np.arange(self.n, self.n + x.size + 1)
-        total = np.cumsum(np.append(self._total, x))
-        back = total[1:] - total[:-1]
-        lost = np.cumsum(np.append(self._lost, (total[:-1] - (total[1:] - back)) + (x - back)))
-        mean = (total + lost) / np.maximum(n, 1)
-        before = np.where(n[:-1] > 0, mean[:-1], x)
-        squares = np.cumsum(np.append(self._squares, (x - before) * (x - mean[1:])))
-        self.n, self._total, self._lost, self._squares = (
-            int(n[-1]),
-            float(total[-1]),
-            float(lost[-1]),
-            float(squares[-1]),
-        )
+        _fold(self._state, np.array(x, np.float64))  # a copy: of one layout, and writable, so compiled only once
         return self
+
+    @property
+    def n(self) -> int:
+        """The number of rewards."""
+        return int(self._state[0])
 
     @property
     def mean(self) -> float:
         """The mean; NaN without rewards."""
-        return (self._total + self._lost) / self.n if self.n else math.nan
+        return float(self._state[3]) if self.n else math.nan
 
     @property
     def variance(self) -> float:
         """The unbiased estimate of the variance; NaN for fewer than two rewards."""
-        return max(self._squares, 0.0) / (self.n - 1) if self.n > 1 else math.nan
+        return max(float(self._state[4]), 0.0) / (self.n - 1) if self.n > 1 else math.nan
 
     @property
     def deviation(self) -> float:
         """The standard deviation, the root of the variance."""
         return math.sqrt(self.variance)
+
+
+@entry_point
+def _fold(state: Floats, x: Floats) -> None:
+    """Add rewards to a state: their number, sum, what rounding took from it, mean, and sum of squared deviations."""
+    for one in x:
+        state[0] += 1.0
+        state[1], lost = two_sum(state[1], one)
+        state[2] += lost
+        mean = (state[1] + state[2]) / state[0]
+        state[4] += (one - state[3]) * (one - mean)
+        state[3] = mean

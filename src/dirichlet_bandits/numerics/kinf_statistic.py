@@ -178,16 +178,14 @@ class Grouped:
     """Rewards as :func:`grouped` returns them, to the last bit, however they are divided among calls of ``add``."""
 
     def __init__(self, points: int = STATISTIC_POINTS) -> None:
-        self.points, self.n = points, 0
-        self._first = np.empty(0)  # while they are few
-        self._weights = np.empty((2, 0))  # then those of the points below the rewards, and above them
+        self.points, self._first = points, np.empty(0)  # rewards, while they are few
+        self._weights = np.empty((2, 0))  # then those of the points below them, and of the points above
 
     def add(self, z: Floats) -> "Grouped":
         """Add rewards in [0, 1]."""
-        self.n += z.size
         if not self._weights.size:
             z = self._first = np.append(self._first, z)
-            if self.n <= self.points:
+            if z.size <= self.points:
                 return self
             self._first, self._weights = np.empty(0), np.zeros((2, self.points + 1))
         return self._place(z, np.ones(z.size))
@@ -195,8 +193,10 @@ class Grouped:
     def _place(self, z: Floats, times: Floats) -> "Grouped":
         place = np.minimum(np.floor(z * self.points), self.points - 1.0)
         share, below = z * self.points - place, place.astype(np.int64)
-        np.add.at(self._weights[0], below, times * (1.0 - share))  # one after the other, unlike a sum of sums
-        np.add.at(self._weights[1], below + 1, times * share)
+        for row, point, part in zip(self._weights, (below, below + 1), (1.0 - share, share), strict=True):
+            # The sums so far come first, so they grow by one reward after the other.
+            places, terms = np.append(np.arange(row.size), point), np.append(row, times * part)
+            row[:] = np.bincount(places, terms)
         return self
 
     def grouped(self) -> tuple[Floats, Floats]:
