@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.types import Floats
 
 _LARGEST_BET: Final = 0.5
@@ -101,55 +102,66 @@ def contradictory(x: Floats, lower: float, upper: float, level: float) -> bool:
     return BoundedMean((lower, upper), level).add(x).contradictory
 
 
-class BoundedMean:
-    """The sequence of :func:`empirical_bernstein` as of the rewards so far, in nine numbers.
+class _Bets(NamedTuple):
+    """Where the sequence is, for rewards in [0, 1]: sums over them, the next mean and spread, the ends so far."""
 
-    However the rewards are divided among calls of :meth:`add`, the interval is the same to the last bit, because
-    ``np.cumsum`` adds one number after the other.
+    n: float = 0.0
+    total: float = 0.0  # of z
+    squares: float = 0.0  # of (z - mean)^2
+    staked: float = 0.0  # of lam
+    won: float = 0.0  # of lam z
+    price: float = 0.0  # of v psi(lam)
+    mean: float = 0.5
+    spread: float = 0.25
+    low: float = 0.0
+    high: float = 1.0
+
+
+class BoundedMean:
+    """The sequence of :func:`empirical_bernstein` as of the rewards so far, in ten numbers.
+
+    However the rewards are divided among calls of :meth:`add`, the interval is the same to the last bit.
     """
 
     def __init__(self, bounds: Bounds, level: float) -> None:
-        self.bounds, self._log_odds = bounds, math.log(2.0 / (1.0 - level))
-        self.n, self._mean, self._spread = 0, 0.5, 0.25
-        self._sums = np.zeros(5)  # of z, (z - mean)^2, bets, bets times z, and v psi(bets)
-        self._low, self._high = 0.0, 1.0
+        self.bounds, self._log_odds, self._bets = bounds, math.log(2.0 / (1.0 - level)), _Bets()
 
     def add(self, x: Floats) -> "BoundedMean":
         """Add rewards, in the order in which they were reported."""
-        if not x.size:
-            return self
-        z = (x - self.bounds[0]) / (self.bounds[1] - self.bounds[0])
-        n = np.arange(self.n + 1, self.n + z.size + 1)
-        mean = (0.5 + self._summed(0, z)) / (n + 1)
-        spread = (0.25 + self._summed(1, (z - mean) ** 2)) / (n + 1)
-        mean_before, spread_before = np.append(self._mean, mean[:-1]), np.append(self._spread, spread[:-1])
-        bets = np.minimum(np.sqrt(2.0 * self._log_odds / (spread_before * n * np.log1p(n))), _LARGEST_BET)
-        total = self._summed(2, bets)
-        centre = self._summed(3, bets * z) / total
-        psi = (-np.log1p(-bets) - bets) / 4.0
-        radius = (self._log_odds + self._summed(4, 4.0 * (z - mean_before) ** 2 * psi)) / total
-        self.n, self._mean, self._spread = int(n[-1]), float(mean[-1]), float(spread[-1])
-        self._low = max(self._low, float((centre - radius).max()))
-        self._high = min(self._high, float((centre + radius).min()))
+        z = np.array((x - self.bounds[0]) / (self.bounds[1] - self.bounds[0]), np.float64)
+        self._bets = _after(self._bets, z, self._log_odds)
         return self
 
     @property
     def contradictory(self) -> bool:
         """Whether no mean fits all rewards: see :func:`contradictory`."""
-        return self._low > self._high
+        return self._bets.low > self._bets.high
 
     @property
     def interval(self) -> Interval:
         """The interval of the mean; all that the bounds allow if no mean fits all rewards."""
-        low, high = (0.0, 1.0) if self.contradictory else (self._low, self._high)
+        low, high = (0.0, 1.0) if self.contradictory else self._bets[-2:]
         lower, unit = self.bounds[0], self.bounds[1] - self.bounds[0]
         return Interval(lower + low * unit, lower + high * unit)
 
-    def _summed(self, which: int, terms: Floats) -> Floats:
-        """Return a sum after each of its next terms, and remember the last one."""
-        sums = np.cumsum(np.append(self._sums[which], terms))[1:]
-        self._sums[which] = sums[-1]
-        return sums
+
+@entry_point
+def _after(bets: _Bets, z: Floats, log_odds: float) -> _Bets:
+    """Return where the sequence is after more rewards."""
+    n, total, squares, staked, won, price, mean, spread, low, high = bets
+    for x in z:
+        n += 1.0
+        bet = min(math.sqrt(2.0 * log_odds / (spread * n * math.log1p(n))), _LARGEST_BET)
+        staked += bet
+        won += bet * x
+        price += 4.0 * (x - mean) ** 2 * ((-math.log1p(-bet) - bet) / 4.0)
+        total += x
+        mean = (0.5 + total) / (n + 1.0)
+        squares += (x - mean) ** 2
+        spread = (0.25 + squares) / (n + 1.0)
+        radius = (log_odds + price) / staked
+        low, high = max(low, won / staked - radius), min(high, won / staked + radius)
+    return _Bets(n, total, squares, staked, won, price, mean, spread, low, high)
 
 
 def asymptotic(x: Floats, level: float) -> Interval:

@@ -1,12 +1,23 @@
 """Number, mean and standard deviation of rewards, brought up to date with each reward."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.types import Floats
+
+
+class _Sums(NamedTuple):
+    """Rewards: their number, sum, what rounding took from the sum, mean, and sum of squared deviations."""
+
+    n: float = 0.0
+    total: float = 0.0
+    lost: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
 
 
 class Moments:
@@ -24,27 +35,27 @@ class Moments:
     """
 
     def __init__(self) -> None:
-        self._state = np.zeros(5)
+        self._sums = _Sums()
 
     def add(self, x: Floats) -> "Moments":
         """Add rewards."""
-        _fold(self._state, np.array(x, np.float64))  # a copy: of one layout, and writable, so compiled only once
+        self._sums = _fold(self._sums, np.array(x, np.float64))  # a copy of one layout, so compiled once
         return self
 
     @property
     def n(self) -> int:
         """The number of rewards."""
-        return int(self._state[0])
+        return int(self._sums.n)
 
     @property
     def mean(self) -> float:
         """The mean; NaN without rewards."""
-        return float(self._state[3]) if self.n else math.nan
+        return self._sums.mean if self.n else math.nan
 
     @property
     def variance(self) -> float:
         """The unbiased estimate of the variance; NaN for fewer than two rewards."""
-        return max(float(self._state[4]), 0.0) / (self.n - 1) if self.n > 1 else math.nan
+        return max(self._sums.squares, 0.0) / (self.n - 1) if self.n > 1 else math.nan
 
     @property
     def deviation(self) -> float:
@@ -53,12 +64,14 @@ class Moments:
 
 
 @entry_point
-def _fold(state: Floats, x: Floats) -> None:
-    """Add rewards to a state: their number, sum, what rounding took from it, mean, and sum of squared deviations."""
+def _fold(sums: _Sums, x: Floats) -> _Sums:
+    """Return the sums after more rewards."""
+    n, total, lost, mean, squares = sums
     for one in x:
-        state[0] += 1.0
-        state[1], lost = two_sum(state[1], one)
-        state[2] += lost
-        mean = (state[1] + state[2]) / state[0]
-        state[4] += (one - state[3]) * (one - mean)
-        state[3] = mean
+        before = mean
+        n += 1.0
+        total, rounded = two_sum(total, one)
+        lost += rounded
+        mean = (total + lost) / n
+        squares += (one - before) * (one - mean)
+    return _Sums(n, total, lost, mean, squares)

@@ -188,15 +188,7 @@ class Grouped:
             if z.size <= self.points:
                 return self
             self._first, self._weights = np.empty(0), np.zeros((2, self.points + 1))
-        return self._place(z, np.ones(z.size))
-
-    def _place(self, z: Floats, times: Floats) -> "Grouped":
-        place = np.minimum(np.floor(z * self.points), self.points - 1.0)
-        share, below = z * self.points - place, place.astype(np.int64)
-        for row, point, part in zip(self._weights, (below, below + 1), (1.0 - share, share), strict=True):
-            # The sums so far come first, so they grow by one reward after the other.
-            places, terms = np.append(np.arange(row.size), point), np.append(row, times * part)
-            row[:] = np.bincount(places, terms)
+        _place(self._weights, np.array(z, np.float64), np.empty(0))  # a copy of one layout, so compiled once
         return self
 
     def grouped(self) -> tuple[Floats, Floats]:
@@ -204,9 +196,18 @@ class Grouped:
         if not self._weights.size:
             values, counts = np.unique(self._first, return_counts=True)
             return values, counts.astype(np.float64)
-        weights = self._weights.sum(axis=0)
-        used = np.flatnonzero(weights > 0.0)
-        return used / self.points, weights[used]
+        return _used(self._weights)
+
+
+@entry_point
+def _place(weights: Floats, z: Floats, times: Floats) -> None:
+    """Put rewards on a grid: in the first row, what counts for the points below them, and in the second, above them."""
+    points = weights.shape[1] - 1
+    for i in range(z.size):
+        below = min(int(z[i] * points), points - 1)
+        share = z[i] * points - below
+        weights[0, below] += weight_of(times, i) * (1.0 - share)
+        weights[1, below + 1] += weight_of(times, i) * share
 
 
 def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:
@@ -215,9 +216,16 @@ def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Float
     >>> coarser(np.array([0.25, 1.0]), np.array([3.0, 2.0]), points=2)
     (array([0. , 0.5, 1. ]), array([1.5, 1.5, 2. ]))
     """
-    grid = Grouped(points)
-    grid._weights = np.zeros((2, points + 1))
-    return grid._place(values, weights).grouped()
+    grid = np.zeros((2, points + 1))
+    _place(grid, values, weights)
+    return _used(grid)
+
+
+def _used(grid: Floats) -> tuple[Floats, Floats]:
+    """Return the points that have a weight, and their weights."""
+    weights = grid.sum(axis=0)
+    used = np.flatnonzero(weights > 0.0)
+    return used / (weights.size - 1), weights[used]
 
 
 kinf_statistic = entry_point(weighted_statistic)
