@@ -14,7 +14,7 @@ from dirichlet_bandits.cli import app
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, named_winner, new_games, play_games
-from dirichlet_bandits.live.winner import log_odds
+from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 from tests.naive.kinf_statistic import kinf_statistic
 

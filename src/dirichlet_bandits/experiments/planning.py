@@ -17,10 +17,11 @@ from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds, check_around, two_bounds
+from dirichlet_bandits.live.bounds import check_around, two_bounds
 from dirichlet_bandits.live.floors import SLACK
-from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.policies.written import as_policy

@@ -16,8 +16,8 @@ from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
+from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.policies.written import as_policy

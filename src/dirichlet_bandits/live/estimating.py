@@ -4,11 +4,25 @@ from collections.abc import Mapping
 from typing import overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.risk import RiskEstimate
 from dirichlet_bandits.policies import Policy
 
 Choice = Policy | Mapping[str, float] | str
+
+
+def asked_cvar(objective: object) -> CVaR | None:
+    """Return the CVaR that should be estimated; None for the mean.
+
+    >>> asked_cvar(None), asked_cvar(CVaR(0.2))
+    (None, CVaR(level=0.2))
+    """
+    if objective is None or isinstance(objective, Mean):
+        return None
+    if not isinstance(objective, CVaR):
+        raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
+    return objective
 
 
 class Estimating:

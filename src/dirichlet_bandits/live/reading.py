@@ -6,18 +6,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import export, summary
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import MOST_ENTRIES, MOST_EVENTS, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
+from dirichlet_bandits.live.off_policy import estimate_cvar, estimate_difference, estimate_mean
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.study_state import Following
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, assumed, check_question, established, winner
+from dirichlet_bandits.live.winner import Question, assumed, check_question, established, winner
 from dirichlet_bandits.validation import whole_number
 
 if TYPE_CHECKING:
@@ -131,10 +133,11 @@ class ReadableStudy(Following, Estimating):
 
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
-        (``live/probability_best.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]``
-        what it would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the
-        arms whose rewards do not look like one distribution any more; arms that do not change are ever named with a
-        probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
+        (``inference/probability_best.py``). ``.attrs["earned"]`` is the sum of all rewards, and
+        ``.attrs["equal_split"]`` what it would be if all arms had been tried equally often, by the present means.
+        ``.attrs["drift"]`` names the arms whose rewards do not look like one distribution any more; arms that do not
+        change are ever named with a probability of at most 5% (``inference/drift.py``). Without bounds this is not
+        tested.
 
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed, and ``held``
         those whose rewards count once it closes.
@@ -144,8 +147,8 @@ class ReadableStudy(Following, Estimating):
         is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/differences.py``). With probability ``confidence``, no lift ever leaves its
-        interval.
+        sequence of the difference (``inference/differences.py``). With probability ``confidence``, no lift ever leaves
+        its interval.
         """
         if segment is not None:
             checked_segment(segment, self.segments)

@@ -35,23 +35,15 @@
 
     Summaries and winners
         summary.py                  one row per arm, as a table and in a notebook
-        best.py                     the best arm so far
-        probability_best.py         the posterior probability of being best
         segment_means.py            means over all segments
-        intervals.py                intervals for means that hold at all times at once
-        differences.py              the same for the difference of two means
-        risk.py                     the same for CVaR
         bands.py                    intervals for means after some numbers of trials, for charts
         winner.py                   the winner, with a bound on the probability of error
-        forecast.py                 how many more trials it takes to name one
-        drift.py                    arms whose rewards no longer look like one distribution
 
     The log
         export.py                   trials as a table, and as files
         audit.py                    what happened, event by event, and which key did it
         logged_rounds.py            the rounds of the log, with all propensities
         off_policy.py               what another choice of arms would have earned
-        off_policy_intervals.py     intervals for that, and for the difference of two arms, that survive drift
         replay.py                   repeats every decision and compares
         recovery.py                 what can still be read if events are missing
 """
@@ -63,6 +55,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation, merged, same
 from dirichlet_bandits.live.asking import (
     asked_again,
@@ -82,7 +75,7 @@ from dirichlet_bandits.live.managing import ManagedStudy
 from dirichlet_bandits.live.past_trials import Past, past_events, place_in, read_past
 from dirichlet_bandits.live.reading import Trial, trial_of
 from dirichlet_bandits.live.trial_status import revisable, status_of, takes_reward
-from dirichlet_bandits.live.winner import DELTA, Question, Winner
+from dirichlet_bandits.live.winner import Question
 from dirichlet_bandits.storage.events import ABANDON, CORRECT, NOTE, REOPEN, TELL, VOID, WINNER
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number, whole_number
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from dirichlet_bandits.errors import FormatError, NotFoundError, ReplacedError
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
 from dirichlet_bandits.live import lateness
-from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import AccessError, ArgumentError, NotFoundError, require
 from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.winner import DELTA, Rival
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
-from dirichlet_bandits.live.bounds import Bounds, two_bounds
+from dirichlet_bandits.live.bounds import two_bounds
 from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimating import Choice, Estimating
@@ -25,7 +27,6 @@ from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.live.study_state import Named
-from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import POLICY, parse_policy
 from dirichlet_bandits.service.wire import Line

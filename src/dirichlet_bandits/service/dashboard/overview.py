@@ -9,11 +9,11 @@ import pandas as pd
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.live.winner import Winner
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series

@@ -7,9 +7,9 @@ import pandas as pd
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from dirichlet_bandits.inference.intervals import FEWEST
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.bands import mean_bands
-from dirichlet_bandits.live.intervals import FEWEST
 from dirichlet_bandits.live.journal_fields import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.routes import StudyRoute
