@@ -86,7 +86,7 @@ def test_every_kind_of_event_is_played_and_listed(games):
         happened = study.events(limit=10_000)
         assert [event.what for event in happened][::-1] == [event_of(row).what for row in local_of(study).rows()]
         assert study.replay().same
-        assert len(study.trials_dataframe()) == len(read_rounds(local_of(study).rows()).row_of_trial)
+        assert len(study.trials_dataframe()) == len(read_rounds(local_of(study).rows())[1].row)
 
 
 @pytest.mark.parametrize("kind", EVENTS)
@@ -170,6 +170,6 @@ def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa:
         if left[-1].number != events[-1].number:
             continue  # then nothing shows that something is missing
         recovered = recover(left)
-        table = export.trials(read_rounds(recovered.events).journal)
+        table = export.trials(read_rounds(recovered.events)[0])
         gone = sum(isinstance(event_of(events[number]), NewTrial) for number in lost)
         assert len(table) == len(recovered.ids) == n_trials - gone

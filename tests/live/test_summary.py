@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.differences import lead, sample
-from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.inference.differences import lead, sample
+from dirichlet_bandits.inference.intervals import asymptotic, empirical_bernstein
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.summary import Summarized, best
 

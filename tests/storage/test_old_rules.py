@@ -64,8 +64,8 @@ def test_the_studies_hold_trials_that_used_to_count_again(study, trials):
     first = ~log.duplicated("unit")
     again = log["unit"].notna() & ~log.duplicated(["unit", "round"]) & ~first
     assert again.sum() >= trials
-    rounds = read_rounds(local_of(study).rows())
-    assert not rounds.complete[rounds.row_of_trial[log.index[again]]].any()  # estimates leave them out
+    _, rounds = read_rounds(local_of(study).rows())
+    assert not rounds.complete[rounds.row[log.index[again]]].any()  # estimates leave them out
     assert rounds.complete.any()  # and others do not: later ones wait
     if study.segments:
         mine = log[~again & (first | log["unit"].isna())]["segment"]

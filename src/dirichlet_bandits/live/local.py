@@ -32,8 +32,9 @@ from dirichlet_bandits.storage.forks import fresh_locks_in_children
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dirichlet_bandits.inference.winner import Winner
     from dirichlet_bandits.live.reading import ReadableStudy
-    from dirichlet_bandits.live.winner import Question, Winner
+    from dirichlet_bandits.live.winner import Question
 
 R = TypeVar("R")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
-from dirichlet_bandits.live.description import as_policy, checked_name, describe, is_described
+from dirichlet_bandits.live.description import checked_name, describe, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet, event_of
 from dirichlet_bandits.live.fields import seed_number
@@ -19,6 +19,7 @@ from dirichlet_bandits.live.readings import CONFIDENCE
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.storage import Row, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor

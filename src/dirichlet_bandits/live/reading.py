@@ -5,20 +5,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import readings as ask
 from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
-from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.fields import Choice
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.operation import Operation
-from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.readings import CONFIDENCE, asked_cvar
 from dirichlet_bandits.live.replay import Replay
-from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.trial import Trial
-from dirichlet_bandits.live.winner import DELTA, Winner
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Storage
 
