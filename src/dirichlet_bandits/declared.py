@@ -117,8 +117,7 @@ def number(
         return found
 
     ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
-    kind = ["number", "boolean"] if flags else "number"
-    schema = {"type": kind, **dict(zip(ends, (low, high), strict=True))}
+    schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
     return Check("a finite number" if free else words, accept, schema, _read_number, example=example)
 
 
@@ -263,6 +262,7 @@ class Declared:
                 raise ArgumentError(name, field.check.words, Nothing())
             most = field.check.served if served else None
             value = given.get(name)
+            _check_no_flag(name, value, field.check.schema)
             size = len(value) if isinstance(value, Sequence | Mapping) else value
             if most is not None and isinstance(size, int) and size > most:
                 expected = f"at most {most} over HTTP" + ("" if size is value else " at once")
@@ -285,6 +285,14 @@ class Declared:
         required = [name for name, field in cls.fields.items() if field.required]
         more = {"required": required} if required else {}
         return {"type": "object", "properties": described, "additionalProperties": False, **more}
+
+
+def _check_no_flag(name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    """Refuse true and false as numbers of JSON; in Python, they count as 1 and 0."""
+    if isinstance(value, bool) and schema.get("type") == "number":
+        raise ArgumentError(name, "a number", value)
+    for k, item in enumerate(value if isinstance(value, list) else ()):
+        _check_no_flag(f"{name}[{k}]", item, schema.get("items", {}))
 
 
 def _described(field: Field) -> dict[str, Any]:
@@ -339,6 +347,8 @@ def written(x: Any) -> Any:
         return x
     if isinstance(x, datetime):
         return x.astimezone(UTC).isoformat()
+    if isinstance(x, Declared):
+        return x.as_json()
     if hasattr(x, "_asdict"):
         return {name: written(value) for name, value in x._asdict().items()}
     if dataclasses.is_dataclass(x):
@@ -381,6 +391,8 @@ def read_as(hint: Any, x: Any) -> Any:
         return [read_as(parts[0], value) for value in x]
     if kind in (dict, Mapping):
         return {name: read_as(parts[1], value) for name, value in x.items()}
+    if isinstance(hint, type) and issubclass(hint, Declared):
+        return hint.of_json(x, served=False)
     if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
         hints = _hints(hint)
         return hint(**{name: read_as(hints[name], value) for name, value in x.items() if name in hints})
@@ -401,6 +413,8 @@ def schema_of(hint: Any) -> dict[str, Any]:
         return {"type": "array", "items": schema_of(parts[0])}
     if kind in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(parts[1])}
+    if isinstance(hint, type) and issubclass(hint, Declared):
+        return hint.schema()
     if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
         names = getattr(hint, "_fields", None) or [field.name for field in dataclasses.fields(hint)]
         return {"type": "object", "properties": {name: schema_of(_hints(hint)[name]) for name in names}}

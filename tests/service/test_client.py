@@ -10,7 +10,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.description import parse_policy, written_policy
+from dirichlet_bandits.policies.written import POLICY
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
 from tests.sockets import accepted
@@ -29,7 +29,7 @@ def test_studies_there_are_studies_with_another_transport(service, studies):
 
 def test_every_policy_travels_as_text():
     for pair in PAIRS.values():
-        assert parse_policy(written_policy(pair.policy)) == pair.policy
+        assert POLICY.from_text(POLICY.to_text(pair.policy, "policy"), "policy") == pair.policy
 
 
 def test_same_decisions_and_answers_as_here(studies, tmp_path):

@@ -30,7 +30,11 @@ def test_a_wrong_value_is_named_by_its_field(service):
         for given, field, words in (
             ('"floor": NaN', "floor", "a finite number (got nan)"),
             ('"floor": "much"', "floor", "a number, or numbers by the names of arms (got 'much')"),
-            ('"window": "24h", "late": "foo"', "late", "'abandon', or the reward that a missing answer means, such as 0 (got 'foo')"),
+            (
+                '"window": "24h", "late": "foo"',
+                "late",
+                "'abandon', or the reward that a missing answer means, such as 0 (got 'foo')",
+            ),
         ):
             body = '{"name": "wrong", "arms": ["a", "b"], ' + given + "}"
             answer = client.post("/api/studies", content=body, headers=headers)

@@ -9,6 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_options import Name, Url, read_shares
+from dirichlet_bandits.display.numbers import in_percent, number, percent
 
 Bounds = Annotated[
     tuple[float, float] | None,
@@ -38,8 +39,8 @@ def estimate_difference(
     if as_json:
         typer.echo(_json(vars(found)))
         return
-    value = "not known yet" if math.isnan(found.value) else f"{found.value:.4g}"
-    typer.echo(f"{a} - {b}: {value}, from {found.low:.4g} to {found.high:.4g}")
+    value = number(found.value) or "not known yet"
+    typer.echo(f"{a} - {b}: {value}, from {number(found.low)} to {number(found.high)}")
     typer.echo(f"  {_sure(confidence)}, even if the arms change")
     typer.echo(f"  {found.rounds:,} decisions in which both arms were possible; {found.missing:,} rewards missing")
 
@@ -68,27 +69,23 @@ def estimate(
     if bool(arm) == (policy is not None):
         raise db.ArgumentError("arm", "given, or else policy", arm)
     study = db.load_study(name, storage)
-    choice = _policy(policy) if policy is not None else read_shares(arm or [])
+    from dirichlet_bandits.policies.written import parse_policy  # imported here, because help needs no NumPy
+
+    choice = parse_policy(policy) if policy is not None else read_shares(arm or [])
     said = _known(study, choice, level, bounds, confidence)
     if as_json:
         typer.echo(_json(said))
         return
     value, what = (said["value"], "CVaR") if level is not None else (said["self_normalized"], "mean reward")
     if math.isnan(said["low"]):
-        typer.echo(f"{what}: {value:.4g}, standard error {said['self_normalized_error']:.2g}")
+        typer.echo(f"{what}: {number(value)}, standard error {number(said['self_normalized_error'], 2)}")
         typer.echo("  no interval: the study has no bounds of its rewards; give --bounds")
     else:
-        typer.echo(f"{what}: {value:.4g}, from {said['low']:.4g} to {said['high']:.4g}")
+        typer.echo(f"{what}: {number(value)}, from {number(said['low'])} to {number(said['high'])}")
         typer.echo(f"  {_sure(confidence)}")
     typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
     for other, share in said["unsupported"].items():
-        typer.echo(f"  {100 * share:.3g}% of the choice is left out: {other} was not possible there")
-
-
-def _policy(text: str) -> "db.Policy":
-    from dirichlet_bandits.live.description import parse_policy  # imported here, because help needs no NumPy
-
-    return parse_policy(text)
+        typer.echo(f"  {percent(share)} of the choice is left out: {other} was not possible there")
 
 
 def _known(study: "db.Study", choice: Any, level: float | None, bounds: Any, confidence: float) -> dict[str, Any]:
@@ -99,7 +96,7 @@ def _known(study: "db.Study", choice: Any, level: float | None, bounds: Any, con
 
 
 def _sure(confidence: float) -> str:
-    return f"{100 * confidence:g}% sure at all times at once"
+    return f"{in_percent(confidence)} sure at all times at once"
 
 
 def _json(said: dict[str, Any]) -> str:

@@ -11,19 +11,22 @@ import numpy as np
 
 from dirichlet_bandits.arms import Bandit, Bernoulli, Empirical, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
-from dirichlet_bandits.declared import Check, Declared, Null, declared, integer, number, pair, sequence
+from dirichlet_bandits.declared import Check, Declared, Null, declared, integer, pair, sequence
+from dirichlet_bandits.declared import number as finite
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds, check_around
-from dirichlet_bandits.live.description import as_policy, written_policy
+from dirichlet_bandits.live.bounds import check_around
 from dirichlet_bandits.live.floors import SLACK
-from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
@@ -83,18 +86,18 @@ class StudyPlan:
     def answer(self) -> str:
         """The conclusion in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
         split, others = self.rows[0], self.rows[1:]
-        start = f"An equal split (an A/B test) {_decides(split, self.horizon)} and loses {split.loss:.4g}"
+        start = f"An equal split (an A/B test) {_decides(split, self.horizon)} and loses {number(split.loss)}"
         if not others:
             return f"{start}."
         best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
         takes = _decides(best, self.horizon)
         if math.isfinite(best.median) and math.isfinite(split.median) and f"{best.median / split.median:.2g}" != "1":
             takes += f", {best.median / split.median:.2g} times as many,"
-        loses = f"loses {best.loss:.4g}{_compared(best.relative)}"
+        loses = f"loses {number(best.loss)}{_compared(best.relative)}"
         least = min(others, key=lambda row: row.loss)
         rest = ""
         if least is not best and least.loss < split.loss:
-            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.horizon)}"
+            rest = f"; {_called(least)} loses least, {number(least.loss)}, but {_decides(least, self.horizon)}"
         return f"{start}; {_called(best)} {takes} and {loses}{rest}."
 
     def __str__(self) -> str:
@@ -204,6 +207,10 @@ def _whole_seed(seed: Any) -> int:
     return whole_number("seed", seed, 0)
 
 
+def _written_policies(given: Sequence[Policy | str]) -> list[str]:
+    return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
+
+
 def _kept(field: str, value: Any) -> Any:
     return value
 
@@ -217,11 +224,13 @@ class Question(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
     bandit: (
-        Annotated[Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)]
+        Annotated[
+            Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
+        ]
         | None
     ) = None
-    baseline: Annotated[float, number(example=0.1)] | None = None
-    lift: Annotated[float, number(example=0.03)] | None = None
+    baseline: Annotated[float, finite(example=0.1)] | None = None
+    lift: Annotated[float, finite(example=0.03)] | None = None
     arms: Annotated[int, integer(2, served=20)] = 2
     policies: (
         Annotated[
@@ -230,16 +239,16 @@ class Question(Declared):
                 f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
                 _kept,
                 {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
-                write=lambda policies: [written_policy(as_policy(policy)) for policy in policies],
+                write=_written_policies,
                 example=["TopTwo", "EpsilonGreedy(0.2)"],
                 served=MOST_CASES,
             ),
         ]
         | None
     ) = None
-    floors: Annotated[Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
-    delta: Annotated[float, number(0, 1, strictly=True)] = 0.05
-    margin: Annotated[float, number()] = 0.0
+    floors: Annotated[Sequence[float], sequence(finite(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
+    delta: Annotated[float, finite(0, 1, strictly=True)] = 0.05
+    margin: Annotated[float, finite()] = 0.0
     horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
     every: Annotated[int, integer(1, example=100)] = 100
     replications: Annotated[int, integer(2, served=1000)] = 200
@@ -385,7 +394,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
+    specialized(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 
@@ -450,14 +459,4 @@ def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
     late = f"> {trials:,}"
     times = [f"{time:,.0f}" if math.isfinite(time) else late for time in (row.median, row.ninety)]
     relative = f"{row.relative:.0%}" if math.isfinite(row.relative) else ""
-    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, _with_error(row.loss, row.loss_error), relative
-
-
-def _with_error(value: float, error: float) -> str:
-    """Format a number with its standard error, to two digits of the error.
-
-    >>> _with_error(132.04, 17.7), _with_error(0.5, 0.0123), _with_error(0.0, 0.0)
-    ('132 ± 18', '0.500 ± 0.012', '0 ± 0')
-    """
-    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 0
-    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
+    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, with_error(row.loss, row.loss_error), relative

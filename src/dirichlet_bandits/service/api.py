@@ -176,12 +176,16 @@ def _requests(kind: type[Operation[Any]]) -> dict[str, Any]:
     """Return the description of a request: its query, and the schema of its body."""
     of_study, query = getattr(kind, "of_study", True), []
     if of_study is not False:
-        query.append({"name": "study", "required": bool(of_study), "schema": _NAME, "description": "Name of the study."})
+        query.append(
+            {"name": "study", "required": bool(of_study), "schema": _NAME, "description": "Name of the study."}
+        )
         query.append({"name": "identity", "required": False, "schema": {"type": "string"}, "description": _OF_STUDY})
     schema = kind.schema()
     if in_query(kind):
         for name, field in kind.fields.items():
-            said = {key: x for key, x in schema["properties"][name].items() if key in ("default", "description", "examples")}
+            said = {
+                key: x for key, x in schema["properties"][name].items() if key in ("default", "description", "examples")
+            }
             words = said.pop("description", "")
             one = {"name": name, "required": field.required, "schema": {**field.check.schema, **said}}
             query.append({**one, "description": words})
@@ -198,5 +202,7 @@ def _responses(kind: type[Operation[Any]]) -> dict[int | str, dict[str, Any]]:
     if kind is ExportTrials:
         content = {media.partition(";")[0]: {} for media in _FILES.values()}
     refused = {"application/json": {"schema": _PROBLEM}}
-    refusals = {} if kind is Health else {status: {"description": x, "content": refused} for status, x in _REFUSALS.items()}
+    refusals = (
+        {} if kind is Health else {status: {"description": x, "content": refused} for status, x in _REFUSALS.items()}
+    )
     return {_status(kind): {"description": "The answer", "content": content}, **refusals}

@@ -22,6 +22,7 @@ from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import floor, real_number
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import status_of
+from dirichlet_bandits.specs import parse
 
 _FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
 _ROWS: Final = 3
@@ -131,9 +132,8 @@ def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) 
         settings, policy = typed.settings().as_json(), typed.chosen().policy
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
-    reason = "" if typed.policy.strip() else guided.REASONS[policy.partition("(")[0]]
-    settings["policy"] = policy if policy.endswith(")") else f"{policy}()"
-    code = guided.code(typed.name.strip(), settings)
+    reason = "" if typed.policy.strip() else guided.REASONS[parse(policy).name]
+    code = guided.code(typed.name.strip(), {**settings, "policy": policy})
     return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=code)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.specs import parse
 
 MEASURES: Final = {
     "binary": "yes or no, such as a click or a sale",
@@ -107,11 +108,10 @@ def code(name: str, settings: Mapping[str, Any]) -> str:
         'page',
         arms=['red', 'blue'],
         policy=db.RDS(),
-        bounds=(0.0, 1.0),
         control='red',
     )
     """
-    shown: dict[str, Any] = {"policy": Name(f"db.{settings['policy']}")}
+    shown: dict[str, Any] = {"policy": Name(parse(settings["policy"]).written("db."))}
     if "bounds" in settings:
         shown["bounds"] = tuple(settings["bounds"])
     if "history" in settings:

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from dirichlet_bandits.live import Study
+from dirichlet_bandits.live.fields import SERVED_TRIALS
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.api import download
 from dirichlet_bandits.service.calls import exported
-from dirichlet_bandits.live.fields import SERVED_TRIALS
 from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
 from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
