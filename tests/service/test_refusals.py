@@ -43,7 +43,7 @@ WRONG = [
     *(("studies", {"arms": wrong}, field)
       for wrong, field in (("ab", "arms"), ([], "arms"), (MANY, "arms"), ([1], "arms[0]"), (["a", LONG], "arms[1]"))),
     *(("studies", {"policy": wrong}, "policy") for wrong in (1, LONG, "Magic", "NPTS", "RDS(", "RDS().params")),
-    *(("studies", {"seed": wrong}, "seed") for wrong in (-1, 2**128, 1.5, "1")),
+    *(("studies", {"seed": wrong}, "seed") for wrong in (-1, 2**128, 1.5, "one")),
     *(("studies", {"direction": wrong}, "direction") for wrong in ("up", 1)),
     *(("studies", {"control": wrong}, "control") for wrong in (1, LONG, "nobody")),
     *(("studies", {"reward_unit": wrong}, "reward_unit") for wrong in (1, "", LONG)),
@@ -60,7 +60,8 @@ WRONG = [
     *((path, {"attributes": wrong}, "attributes") for path in ("tell", "annotate") for wrong in (1, ["plot"])),
     *(("void", {"reason": wrong}, "reason") for wrong in (1, "", LONG)),
     *(("add_trials", {"trials": wrong}, field)
-      for wrong, field in ((1, "trials"), ([1], "trials[0]"), ([{"arm": "a"}], "trials[0].reward"))),
+      for wrong, field in ((1, "trials"), ([1], "trials[0]"), ([{"arm": "a"}], "trials[0]"),
+                           ([{"arm": "a", "reward": True}], "trials[0].reward"))),
     *(("rename", {"name": wrong}, "name") for wrong in (1, "", LONG)),
     *(("archive", {"archived": wrong}, "archived") for wrong in ("soon", 2, None)),
     *(("delete", {"confirm": wrong}, "confirm") for wrong in (1, "", LONG)),
@@ -144,12 +145,12 @@ def test_a_study_there_refuses_in_the_words_of_one_here(web, target, everything,
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("abandon", {"id": 99}, 404),  # these look for their trial before their token
+        ("abandon", {"id": 99}, 404),  # a trial is looked for before a token
         ("reopen", {"id": 99}, 404),
-        ("tell", {"id": 99, "reward": 2.0}, 409),
-        ("tell_many", {"ids": [99], "rewards": [2.0]}, 409),
-        ("void", {"id": 99, "reason": "r"}, 409),
-        ("correct", {"id": 99, "reward": 2.0}, 409),
+        ("tell", {"id": 99, "reward": 2.0}, 404),
+        ("tell_many", {"ids": [99], "rewards": [2.0]}, 404),
+        ("void", {"id": 99, "reason": "r"}, 404),
+        ("correct", {"id": 99, "reward": 2.0}, 404),
         ("tell", {"id": 0, "reward": 2.0}, 409),  # a token comes before a contradiction
         ("abandon", {"id": 0}, 409),
         ("reopen", {"id": 0}, 409),
@@ -170,7 +171,7 @@ def test_which_of_several_reasons_comes_first(web, target, everything, path, bod
 
 
 def test_who_asks_comes_before_what_and_what_before_where(service, web, target):
-    wrong, nowhere = {"id": -1}, {"study": "nobody's"}
+    wrong, nowhere = {"id": -1, "reward": 1.0}, {"study": "nobody's"}
     with service.http(None) as stranger, service.http(service.read) as reader:
         refused(stranger.post("/api/tell", params=nowhere, json=wrong), 401)
         refused(reader.post("/api/tell", params=nowhere, json=wrong), 403)

@@ -216,6 +216,9 @@ def _kept(field: str, value: Any) -> Any:
 
 
 _LISTS: Final = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
+Rewards = Annotated[
+    Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
+]
 _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal split"
 
 
@@ -223,12 +226,7 @@ _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal spl
 class Question(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
-    bandit: (
-        Annotated[
-            Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
-        ]
-        | None
-    ) = None
+    bandit: Rewards | None = None
     baseline: Annotated[float, finite(example=0.1)] | None = None
     lift: Annotated[float, finite(example=0.03)] | None = None
     arms: Annotated[int, integer(2, served=20)] = 2

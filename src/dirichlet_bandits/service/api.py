@@ -176,33 +176,28 @@ def _requests(kind: type[Operation[Any]]) -> dict[str, Any]:
     """Return the description of a request: its query, and the schema of its body."""
     of_study, query = getattr(kind, "of_study", True), []
     if of_study is not False:
-        query.append(
-            {"name": "study", "required": bool(of_study), "schema": _NAME, "description": "Name of the study."}
-        )
+        query.append({"name": "study", "required": bool(of_study), "schema": _NAME, "description": "Its name."})
         query.append({"name": "identity", "required": False, "schema": {"type": "string"}, "description": _OF_STUDY})
     schema = kind.schema()
     if in_query(kind):
         for name, field in kind.fields.items():
-            said = {
-                key: x for key, x in schema["properties"][name].items() if key in ("default", "description", "examples")
-            }
-            words = said.pop("description", "")
+            said = {key: x for key, x in schema["properties"][name].items() if key in ("default", "examples")}
             one = {"name": name, "required": field.required, "schema": {**field.check.schema, **said}}
-            query.append({**one, "description": words})
-        return {"parameters": [{"in": "query", **one} for one in query]}
+            query.append({**one, "description": schema["properties"][name]["description"]})
+    found: dict[str, Any] = {"parameters": [{"in": "query", **one} for one in query]}
     if kind.has_token:
         words = "The caller's own name for the call: repeating it changes nothing."
         schema["properties"]["token"] = {"anyOf": [_NAME, {"type": "null"}], "description": words}
-    body = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return {"parameters": [{"in": "query", **one} for one in query], "requestBody": body}
+    if not in_query(kind):
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return found
 
 
 def _responses(kind: type[Operation[Any]]) -> dict[int | str, dict[str, Any]]:
     content: dict[str, Any] = {"application/json": {"schema": kind.answer_schema()}}
     if kind is ExportTrials:
         content = {media.partition(";")[0]: {} for media in _FILES.values()}
-    refused = {"application/json": {"schema": _PROBLEM}}
-    refusals = (
-        {} if kind is Health else {status: {"description": x, "content": refused} for status, x in _REFUSALS.items()}
-    )
-    return {_status(kind): {"description": "The answer", "content": content}, **refusals}
+    found: dict[int | str, dict[str, Any]] = {_status(kind): {"description": "The answer", "content": content}}
+    for status, words in _REFUSALS.items() if kind is not Health else ():
+        found[status] = {"description": words, "content": {"application/json": {"schema": _PROBLEM}}}
+    return found

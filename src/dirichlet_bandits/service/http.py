@@ -14,7 +14,6 @@ from dirichlet_bandits.live.export import checked_file
 from dirichlet_bandits.live.local import Named
 from dirichlet_bandits.live.operation import Operation
 from dirichlet_bandits.live.readings import ReadStudy, StudyInfo
-from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.service.calls import (
     ArchiveStudy,
     ExportTrials,
@@ -50,7 +49,7 @@ class Http(Named):
     def __init__(self, line: Line, info: StudyInfo) -> None:
         super().__init__(info.name, info.identity)
         self._line = line
-        self.settings = StudySettings.of_json(info.settings, served=False)
+        self.settings = info.settings
 
     def do(self, operation: Operation[R], token: str | None = None) -> R:
         """Let the service carry out an operation."""
