@@ -78,18 +78,24 @@ def _written_history(past: Sequence[Revision]) -> str | None:
     return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
-def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
-    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
-    pd = whole_module("pandas")
-
+def checked_file(path: str | PathLike[str]) -> tuple[Path, str]:
+    """Return the path of a file of trials, and its format."""
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in (".parquet", ".csv"):
         raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
-    if kind == ".parquet":
-        require("pyarrow", "Parquet files need", "live")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
+    return target, kind[1:]
+
+
+def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
+    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
+    pd = whole_module("pandas")
+
+    target, kind = checked_file(path)
+    if kind == "parquet":
+        require("pyarrow", "Parquet files need", "live")
     recovered = recover(events)
     journal, log = read_rounds(recovered.events)
     frame = trials(journal)
@@ -97,7 +103,7 @@ def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
     for arm, name in enumerate(log.names):
         frame[f"propensity of {name}"] = log.propensities[log.row, arm]
     with whole_file(target) as draft:
-        if kind == ".parquet":
+        if kind == "parquet":
             whole_module("pyarrow.parquet")
             frame.to_parquet(draft)
         else:

@@ -21,6 +21,8 @@ SLACK: Final = 1e-9
 
 def checked_shares(field: str, floor: object) -> float | dict[str, float]:
     """Check a floor of all arms, or floors by the names of arms, whatever these are."""
+    if isinstance(floor, str):
+        raise ArgumentError(field, "a number, or numbers by the names of arms", floor)
     if not isinstance(floor, Mapping):
         return _share(field, floor)
     return {str(name): _share(f"{field}[{name!r}]", share) for name, share in floor.items()}

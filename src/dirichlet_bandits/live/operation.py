@@ -154,7 +154,9 @@ C = TypeVar("C", bound=type)
 
 
 @dataclass_transform(frozen_default=True)
-def operation(role: str, name: str | None = None, key: str | None = None) -> Callable[[C], C]:
+def operation(
+    role: str, name: str | None = None, key: str | None = None, into: dict[str, type[Any]] = OPERATIONS
+) -> Callable[[C], C]:
     """Declare an operation of a study that needs this role; its name is that of the class, unless another is given."""
 
     def declare(cls: C) -> C:
@@ -164,7 +166,7 @@ def operation(role: str, name: str | None = None, key: str | None = None) -> Cal
         bases = (base for one in made.__mro__ for base in vars(one).get("__orig_bases__", ()))
         answer = next(args[0] for args in map(typing.get_args, bases) if args)
         made.returns = None if answer is type(None) else answer
-        OPERATIONS[made.name] = made
+        into[made.name] = made
         return made
 
     return declare

@@ -350,3 +350,8 @@ class RepeatDecisions(Reading[Replay]):
 
     def read(self, local: Local) -> Replay:
         return replay(local.rows(), local.new_decider(), self.progress)
+
+    @classmethod
+    def answer_as_json(cls, answer: Replay) -> dict[str, Any]:
+        """Return the outcome as JSON, and whether every decision was the same."""
+        return {"same": answer.same, **super().answer_as_json(answer)}
