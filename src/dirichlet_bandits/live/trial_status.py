@@ -3,14 +3,19 @@
 from dirichlet_bandits.errors import ConflictError, NotFoundError
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.lateness import shown
-from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, TrialRecord
 
 
 def status_of(study: str, journal: Journal, trial: int) -> str:
     """Return the status of a trial of the study with this name; refuse a trial that does not exist."""
+    return record_of(study, journal, trial).status
+
+
+def record_of(study: str, journal: Journal, trial: int) -> TrialRecord:
+    """Return what is known of a trial of the study with this name; refuse a trial that does not exist."""
     if trial >= len(journal.arm_of):
         raise NotFoundError(f"no trial {trial} in the study {study!r} (trials so far: {len(journal.arm_of)})")
-    return journal.records.trial(trial).status
+    return journal.records.trial(trial)
 
 
 def revisable(study: str, journal: Journal, trial: int) -> str:
@@ -25,12 +30,12 @@ def revisable(study: str, journal: Journal, trial: int) -> str:
 
 def takes_reward(study: str, journal: Journal, trial: int, value: float) -> bool:
     """Whether a trial takes this reward, False if it has it; refuse a trial that takes none or has another one."""
-    status = status_of(study, journal, trial)
+    record = record_of(study, journal, trial)
+    status = record.status
     if status == ABANDONED:
         raise ConflictError(f"trial {trial} {_why_abandoned(journal, trial)}: it takes no reward")
     if status == VOIDED:
         raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
-    record = journal.records.trial(trial)
     if status in (TOLD, HELD, REPEATED) and record.reward != value:
         if record.late and not record.revisions:
             counted = f"so its reward is {record.reward!r} (now {value!r})"
