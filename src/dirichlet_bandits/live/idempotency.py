@@ -31,7 +31,7 @@ class Change:
         self._call: list[Step] | None = None
         self._added: list[Step] = []
 
-    def is_new(self, *call: Step) -> bool:
+    def is_new(self, *call: Event | Step) -> bool:
         """Whether no earlier call had this token; a token of a different call is refused.
 
         A call that was made before is not repeated, so later changes by others stay in place.
@@ -39,19 +39,21 @@ class Change:
         if self._token is None:
             return True
         known = self.journal.records.token(self._token)
+        steps = [one.step() if isinstance(one, Event) else one for one in call]
         if known is None:
-            self._call = list(call)
+            self._call = steps
             return True
         if known.number is None:
             raise ConflictError(f"token {self._token!r} has asked for, or added, trials")
-        if self._recorded(known.number) != list(call):
+        if self._recorded(known.number) != steps:
             raise ConflictError(f"token {self._token!r} was used for another call")
         return False
 
     def add(self, *events: Event) -> None:
         """Draft events."""
         for event in events:
-            self._added.append(event.step())
+            if self._token is not None:
+                self._added.append(event.step())
             self._draft(new_row(self.journal, event, self._token))
 
     def end(self) -> None:

@@ -53,7 +53,7 @@ class ManagedStudy(ReadableStudy):
         with self._changing(token) as change:
             names = change.journal.names
             added = ArmAdded(names.index(name) if name in names else len(names), name)
-            if change.is_new(added.step()):
+            if change.is_new(added):
                 if name in names and change.journal.active[names.index(name)]:
                     raise ConflictError(f"the study has an arm {name!r}")
                 active = [*change.journal.active_names(), name]
@@ -68,7 +68,7 @@ class ManagedStudy(ReadableStudy):
         """
         with self._changing(token) as change:
             retired = ArmRetired(self._arm(change.journal, name))
-            if change.is_new(retired.step()) and change.journal.active[retired.arm]:
+            if change.is_new(retired) and change.journal.active[retired.arm]:
                 if len(change.journal.active_arms()) == 1:
                     raise ConflictError(f"{name!r} is the last arm: add another before you retire it")
                 change.add(retired)
@@ -104,7 +104,7 @@ class ManagedStudy(ReadableStudy):
             journal = change.journal
             floors = checked_floor(floor, journal.names)
             changed = FloorSet(floors)
-            if change.is_new(changed.step()) and floors != journal.floor:
+            if change.is_new(changed) and floors != journal.floor:
                 check_sum(floors, journal.active_names())
                 change.add(changed)
 

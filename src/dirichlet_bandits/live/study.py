@@ -218,7 +218,7 @@ class Study(ManagedStudy):
         rewards = [Rewarded(trial, value) for trial, value in told.items()]
         notes = [Noted(trial, dict(words)) for trial, words in said.items() if words]
         with self._changing(token) as change:
-            if change.is_new(*(event.step() for event in (*rewards, *notes))):
+            if change.is_new(*rewards, *notes):
                 news = [takes_reward(self.name, change.journal, trial, value) for trial, value in told.items()]
                 change.add(*(told for told, new in zip(rewards, news, strict=True) if new))
                 change.add(*(note for note in notes if _is_noteworthy(change.journal, note)))
@@ -250,7 +250,7 @@ class Study(ManagedStudy):
         noted = Noted(trial, said)
         with self._changing(token) as change:
             status_of(self.name, change.journal, trial)
-            if change.is_new(noted.step()) and _is_noteworthy(change.journal, noted):
+            if change.is_new(noted) and _is_noteworthy(change.journal, noted):
                 change.add(noted)
 
     def add_trials(self, frame: "pd.DataFrame | Any", *, token: str | None = None) -> list[int]:
@@ -313,7 +313,7 @@ class Study(ManagedStudy):
         trial = trial_id(id)
         with self._changing(token) as change:
             status = status_of(self.name, change.journal, trial)
-            if not change.is_new(Abandoned(trial).step()):
+            if not change.is_new(Abandoned(trial)):
                 return
             if status == VOIDED:
                 raise ConflictError(f"trial {trial} was voided, so it already does not count")
@@ -337,7 +337,7 @@ class Study(ManagedStudy):
         trial = trial_id(id)
         with self._changing(token) as change:
             status = status_of(self.name, change.journal, trial)
-            if not change.is_new(Reopened(trial).step()) or status == PENDING:
+            if not change.is_new(Reopened(trial)) or status == PENDING:
                 return
             if status != ABANDONED:
                 raise ConflictError(f"trial {trial} was not abandoned: it cannot be reopened")
@@ -362,7 +362,7 @@ class Study(ManagedStudy):
         checked_name("reason", reason)
         voided = Voided(trial, reason)
         with self._changing(token) as change:
-            if change.is_new(voided.step()) and revisable(self.name, change.journal, trial) != VOIDED:
+            if change.is_new(voided) and revisable(self.name, change.journal, trial) != VOIDED:
                 change.add(voided)
 
     def correct(self, id: int | Trial, reward: float, reason: str | None = None, *, token: str | None = None) -> None:
@@ -375,7 +375,7 @@ class Study(ManagedStudy):
             checked_name("reason", reason)
         corrected = Corrected(trial, value, reason)
         with self._changing(token) as change:
-            if change.is_new(corrected.step()):
+            if change.is_new(corrected):
                 revisable(self.name, change.journal, trial)
                 if change.journal.records.trial(trial).reward != value:
                     change.add(corrected)
