@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from dirichlet_bandits.errors import ConflictError
-from dirichlet_bandits.live.events import CallRecorded, Event, Step, event_of, named_step
+from dirichlet_bandits.live.event import Event, Step
+from dirichlet_bandits.live.events import CallRecorded, event_of, named_step
 from dirichlet_bandits.live.study_state import Readable, StudyState, new_row
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Row, Storage

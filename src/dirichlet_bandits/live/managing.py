@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from dirichlet_bandits.errors import ConflictError, NotFoundError, ReplacedError
 from dirichlet_bandits.live.description import checked_name
-from dirichlet_bandits.live.events import ArmAdded, ArmRetired, FloorSet, Step, named_step
+from dirichlet_bandits.live.event import Step
+from dirichlet_bandits.live.events import ArmAdded, ArmRetired, FloorSet, named_step
 from dirichlet_bandits.live.floors import Floor, check_room, check_sum, checked_floor
 from dirichlet_bandits.live.idempotency import Change, renamed_before, renaming
 from dirichlet_bandits.live.journal import Journal

@@ -10,7 +10,8 @@ from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.bounds import check_within, declared_bounds
 from dirichlet_bandits.live.description import as_policy, checked_name, checked_names, describe, is_described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
-from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import ArmAdded, FloorSet, WindowSet
 from dirichlet_bandits.live.floors import Floor, check_sum, checked_floor
 from dirichlet_bandits.live.lateness import Lateness, checked_lateness, shown
 from dirichlet_bandits.live.reading import LEVEL

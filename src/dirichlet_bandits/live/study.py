@@ -12,6 +12,7 @@
     From events to decisions
         study_state.py              ``Following``, the base of ``ReadableStudy``: reads events, writes in transactions
         asking.py                   the asks: the next arm of a round, of a segment, of a unit
+        event.py                    what all events have in common
         events.py                   what can happen: one class per kind of event
         journal.py                  ``Journal``, which applies the events one after the other
         view.py                     the counts that they amount to, of the study or of a segment

@@ -13,7 +13,7 @@ from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import is_described
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
-from dirichlet_bandits.live.events import Event
+from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal, settled
