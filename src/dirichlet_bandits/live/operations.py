@@ -14,19 +14,18 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.annotations import annotation, merged, same
 from dirichlet_bandits.live.asking import trials_of_call
+from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import (
     Abandoned,
     ArmAdded,
     ArmRetired,
     CallRecorded,
     Corrected,
-    Event,
     FloorSet,
     Noted,
     PastAdded,
     Reopened,
     Rewarded,
-    Step,
     Voided,
 )
 from dirichlet_bandits.live.fields import (
