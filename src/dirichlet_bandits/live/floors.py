@@ -5,6 +5,7 @@ decision tries this arm alone instead of a round of the policy (``policies/mixin
 count. Arms that have not been tried come first, before any floor applies.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -90,7 +91,7 @@ def check_room(floor: Floor, active: Sequence[str]) -> None:
 def read_floor(number: int, said: object, names: Sequence[str], active: Sequence[str]) -> float | dict[str, float]:
     """Return the floor that an event holds."""
     try:
-        floor = checked_floor(said, names)
+        floor = checked_floor(math.nan if said is None else said, names)
         check_sum(floor, active)
         return floor
     except (ArgumentError, TypeError, ValueError):

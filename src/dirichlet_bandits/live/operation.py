@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Typ
 
 from dirichlet_bandits.declared import Declared, declared, read_as, schema_of, written
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.events import CallRecorded, Event, Step
+from dirichlet_bandits.live.event import Event, Step
+from dirichlet_bandits.live.events import CallRecorded
 from dirichlet_bandits.live.records import TokenRecord, TrialRecord
 from dirichlet_bandits.live.settings import StudySettings
 

@@ -15,7 +15,8 @@ from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
-from dirichlet_bandits.live.events import Event, WinnerDeclared
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import WinnerDeclared
 from dirichlet_bandits.live.fields import (
     Bounds,
     ChoiceOfArms,
