@@ -188,7 +188,8 @@ def _requests(kind: type[Operation[Any]]) -> dict[str, Any]:
             said = {key: x for key, x in schema["properties"][name].items() if key in ("default", "examples")}
             one = {"name": name, "required": field.required, "schema": {**field.check.schema, **said}}
             query.append({**one, "description": schema["properties"][name]["description"]})
-    found: dict[str, Any] = {"security": [] if kind is Health else [{"key": []}], "parameters": [{"in": "query", **one} for one in query]}
+    found: dict[str, Any] = {"security": [] if kind is Health else [{"key": []}]}
+    found["parameters"] = [{"in": "query", **one} for one in query]
     if kind.has_token:
         words = "The caller's own name for the call: repeating it changes nothing."
         schema["properties"]["token"] = {"anyOf": [_NAME, {"type": "null"}], "description": words}

@@ -1,7 +1,7 @@
 """The server under the application: uvicorn, with its own limits.
 
-It does not limit how slowly a request may arrive, nor the size of its headers: ``docs/service.md`` has the settings of a
-proxy that does. The guard limits bodies.
+These do not include how slowly a request may arrive and how large its headers may be: ``docs/service.md`` has the
+settings of a proxy for them. The guard limits bodies.
 """
 
 from typing import Any, Final
