@@ -47,7 +47,6 @@ for command in (
     compile.compile,
 ):
     app.command()(command)
-study.app.command()(study_estimates.estimate_difference)
 study.app.command()(study_estimates.estimate)
 study.app.command()(study_audit.events)
 study.app.command()(study_audit.audit_log)

@@ -1,6 +1,5 @@
 """Print the tables of ``study list`` and ``study show``."""
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.study_operations import floor_words
 from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
 
 if TYPE_CHECKING:
@@ -101,17 +101,6 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
     tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
 
 
-def floor_words(floor: float | dict[str, float]) -> str:
-    """Describe the floor of a study in words.
-
-    >>> floor_words(0.1), floor_words({"red": 0.2}), floor_words(0.0)
-    ('0.1 for every arm', '0.2 for red', 'none')
-    """
-    if isinstance(floor, dict):
-        return ", ".join(f"{share:g} for {arm}" for arm, share in floor.items())
-    return f"{floor:g} for every arm" if floor else "none"
-
-
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float] | None) -> tables.Table:
     """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
     known = summary.replace([-math.inf, math.inf], math.nan)
@@ -173,13 +162,3 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         tables.note(earnings(said))
     if said["drift"]:
         tables.note(f"careful: {drift_words(said['drift'])}")
-
-
-def winner_json(found: "db.Winner") -> str:
-    """Return a winner as JSON, without infinities."""
-
-    def finite(value: object) -> object:
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    rivals = [{key: finite(value) for key, value in vars(rival).items()} for rival in found.rivals]
-    return json.dumps({**vars(found), "rivals": rivals}, ensure_ascii=False, indent=2)
