@@ -5,30 +5,34 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
+from dirichlet_bandits.arms import Bandit, Bernoulli, Empirical, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
+from dirichlet_bandits.declared import Check, Declared, Null, declared, integer, number, pair, sequence
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialised
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds, check_around, two_bounds
-from dirichlet_bandits.live.description import as_policy
+from dirichlet_bandits.live.bounds import Bounds, check_around
+from dirichlet_bandits.live.description import as_policy, written_policy
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import LARGEST_SCALE, finite_number, number_between, whole_number
+from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_CASES: Final = 12
+"""Pairs of a policy and a floor that a service simulates, including the equal split."""
 
 _CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
@@ -48,8 +52,8 @@ class PlanRow(NamedTuple):
     floor: float
     decided: float
     wrong: float
-    median: float
-    ninety: float
+    median: Annotated[float, Null(math.inf)]
+    ninety: Annotated[float, Null(math.inf)]
     loss: float
     loss_error: float
     relative: float
@@ -187,23 +191,60 @@ def plan(
     return play(prepare(asked), progress)
 
 
-@dataclass(frozen=True)
-class Question:
-    """The arguments of :func:`plan`, not checked yet."""
+def _written_bandit(given: Any) -> dict[str, list[float]]:
+    """Return the past rewards of all arms; other distributions cannot be sent."""
+    bandit = _past(given) if isinstance(given, Mapping) else given
+    for name, law in zip(bandit.names, bandit.arms, strict=True):
+        if not isinstance(law, Empirical):
+            raise ArgumentError("bandit", f"past rewards, but the arm {name!r} is not", law)
+    return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
 
-    bandit: Bandit | Mapping[str, Sequence[float]] | None = None
-    baseline: float | None = None
-    lift: float | None = None
-    arms: int = 2
-    policies: Sequence[Policy | str] | None = None
-    floors: Sequence[float] = (0.0, 0.1)
-    delta: float = 0.05
-    margin: float = 0.0
-    horizon: int = 20_000
-    every: int = 100
-    replications: int = 200
-    bounds: Bounds | None = None
-    seed: Seed = 0
+
+def _whole_seed(seed: Any) -> int:
+    return whole_number("seed", seed, 0)
+
+
+def _kept(field: str, value: Any) -> Any:
+    return value
+
+
+_LISTS: Final = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
+_SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal split"
+
+
+@declared
+class Question(Declared):
+    """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
+
+    bandit: (
+        Annotated[Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)]
+        | None
+    ) = None
+    baseline: Annotated[float, number(example=0.1)] | None = None
+    lift: Annotated[float, number(example=0.03)] | None = None
+    arms: Annotated[int, integer(2, served=20)] = 2
+    policies: (
+        Annotated[
+            Sequence[Policy | str],
+            Check(
+                f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
+                _kept,
+                {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
+                write=lambda policies: [written_policy(as_policy(policy)) for policy in policies],
+                example=["TopTwo", "EpsilonGreedy(0.2)"],
+                served=MOST_CASES,
+            ),
+        ]
+        | None
+    ) = None
+    floors: Annotated[Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
+    delta: Annotated[float, number(0, 1, strictly=True)] = 0.05
+    margin: Annotated[float, number()] = 0.0
+    horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
+    every: Annotated[int, integer(1, example=100)] = 100
+    replications: Annotated[int, integer(2, served=1000)] = 200
+    bounds: Annotated[Bounds, pair()] | None = None
+    seed: Annotated[Seed, Check("a whole number", _kept, {"type": "integer", "minimum": 0}, int, _whole_seed)] = 0
 
 
 class Prepared(NamedTuple):
@@ -225,12 +266,10 @@ def prepare(asked: Question) -> Prepared:
     named, n_arms = _policies(asked.policies, made, low, high), len(made)
     cases = [(name, policy, share) for name, policy in named.items() for share in _floors(asked.floors, policy, n_arms)]
     horizon = whole_number("horizon", asked.horizon, at_least=n_arms)
-    delta = number_between("delta", asked.delta, 0, 1)
-    odds = float(log_odds(delta, [0] * n_arms, 0, True)[1])
-    every = min(whole_number("every", asked.every, at_least=1), horizon + 1)  # compiled code has no larger integers
-    rule = Rule(low, high, odds, finite_number("margin", asked.margin), every)
-    replications = whole_number("replications", asked.replications, at_least=2)
-    return Prepared(made, cases, horizon, replications, delta, rule, root_sequence(asked.seed))
+    odds = float(log_odds(asked.delta, [0] * n_arms, 0, True)[1])
+    every = min(asked.every, horizon + 1)  # compiled code has no larger integers
+    rule = Rule(low, high, odds, asked.margin, every)
+    return Prepared(made, cases, horizon, asked.replications, asked.delta, rule, root_sequence(asked.seed))
 
 
 def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf, stop: Ints | None = None) -> StudyPlan:
@@ -282,11 +321,10 @@ def _bandit(
     if lift is None:
         raise ArgumentError("lift", "given with baseline", lift)
     p = number_between("baseline", baseline, 0, 1)
-    q = p + finite_number("lift", lift)
+    q = p + lift
     if not 0.0 <= q <= 1.0:
         raise ArgumentError("lift", f"such that baseline + lift is from 0 to 1, with baseline = {p:g}", lift)
-    others = whole_number("arms", arms, at_least=2) - 1
-    return Bandit([*(Bernoulli(p) for _ in range(others)), Bernoulli(q)])
+    return Bandit([*(Bernoulli(p) for _ in range(arms - 1)), Bernoulli(q)])
 
 
 def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
@@ -298,7 +336,7 @@ def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
 
 
 def _bounds(bandit: Bandit, bounds: Bounds | None) -> Bounds:
-    low, high = (0.0, 1.0) if bounds is None else two_bounds(bounds)
+    low, high = bounds or (0.0, 1.0)
     check_around(bandit.support(), (low, high), bounds)
     if not high - low <= LARGEST_SCALE:
         raise ArgumentError("bounds", f"at most {LARGEST_SCALE:g} apart: choose another unit", bounds)
@@ -327,12 +365,12 @@ def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, 
 
 def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]:
     """Return the floors to try with a policy; a floor does not change an equal split."""
-    if isinstance(floors, str) or not isinstance(floors, Sequence) or not floors:
+    if not floors:
         raise ArgumentError("floors", "a list of numbers", floors)
     for share in floors:
-        if not 0.0 <= finite_number("floors", share) * n_arms <= 1.0 + SLACK:
+        if not 0.0 <= share * n_arms <= 1.0 + SLACK:
             raise ArgumentError("floors", f"numbers from 0 to 1 / {n_arms}, with {n_arms} arms", share)
-    return [0.0] if policy == _SPLIT else [float(share) for share in dict.fromkeys(floors)]
+    return [0.0] if policy == _SPLIT else list(dict.fromkeys(floors))
 
 
 def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
