@@ -56,7 +56,7 @@ def with_fields(
 ) -> Any:
     """Return the command of a function, with an argument or an option for each field of a class."""
     own = {one.name: one for one in _own(function) if one.name not in leave_out}
-    fields = {field: one for field, one in kind.fields.items() if field not in own}
+    fields = {field: one for field, one in kind.fields.items() if field not in own and _can_be_typed(one)}
 
     @wraps(function)
     def call(**given: Any) -> None:
@@ -79,12 +79,22 @@ def _values(field: Field) -> Mapping[str, Any] | None:
     return next((kind["additionalProperties"] for kind in kinds if "additionalProperties" in kind), None)
 
 
+def _can_be_typed(field: Field) -> bool:
+    """Whether a field fits into a command; lists by name come from files."""
+    values = _values(field)
+    return values is None or values.get("type") != "array"
+
+
 def _is_pair(field: Field) -> bool:
     return field.check.schema.get("maxItems") == 2
 
 
-def _is_list(field: Field) -> bool:
-    return "items" in field.check.schema and not _is_pair(field)
+def _is_many(field: Field) -> bool:
+    return _values(field) is not None or ("items" in field.check.schema and not _is_pair(field))
+
+
+def _is_argument(field: Field) -> bool:
+    return field.required and "items" not in field.check.schema
 
 
 def _flag(field: Field) -> str | None:
@@ -96,41 +106,27 @@ def _flag(field: Field) -> str | None:
 def _option(name: str, field: Field) -> str:
     """Return the option of a field: ``--segment`` of ``segments``, because a list is one option that is repeated."""
     word = _flag(field) or name
-    if _values(field) is not None or _is_list(field):
+    if _is_many(field):
         word = word.removesuffix("ies") + "y" if word.endswith("ies") else word.removesuffix("s")
     return "--" + word.replace("_", "-")
 
 
 def _parameter(name: str, field: Field) -> inspect.Parameter:
     """Return the argument or option of a field, whose text the check reads."""
-    values, kind, about = _values(field), field.check.schema.get("type"), field.about
-    many = values is not None or _is_list(field)
-    metavar = "LOWER UPPER" if _is_pair(field) else str(kind).upper() if kind in ("integer", "number") else None
+    kind, many = field.check.schema.get("type"), _is_many(field)
+    about = field.about.removesuffix(".") + (": NAME=VALUE" if _values(field) else "") + "; repeatable" * many + "."
     hint: Any = tuple[str, str] if _is_pair(field) else list[str] if many else str
-    if values is not None:
-        about = f"{about.removesuffix('.')}: NAME=VALUE; repeatable."
-    elif many:
-        about = f"{about.removesuffix('.')}; repeatable."
-    if field.required and not _is_list(field):
+    default: Any = inspect.Parameter.empty
+    if not field.required:
+        hint = bool if _flag(field) else hint | None
+        many_texts = [str(one) for one in field.default] if many and field.default else None
+        default = False if _flag(field) else many_texts if many or field.default is None else str(field.default)
+    if _is_argument(field):
         given: Any = typer.Argument(help=about, show_default=False, metavar=name.upper())
-        return _keyword(name, Annotated[hint, given])
-    names = _LETTERS.get(name, [_option(name, field)])
-    if field.required:
-        return _keyword(name, Annotated[hint, typer.Option(*names, help=about)])
-    if _flag(field):
-        return _keyword(name, Annotated[bool, typer.Option(*names, help=about)], False)
-    option = typer.Option(*names, metavar=metavar, help=about, show_default=_shown(field.default))
-    return _keyword(name, Annotated[hint | None, option], None)
-
-
-def _keyword(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default)
-
-
-def _shown(default: Any) -> str | bool:
-    if default is None or isinstance(default, bool):
-        return False
-    return " and ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    else:
+        metavar = "LOWER UPPER" if _is_pair(field) else str(kind).upper() if kind in ("integer", "number") else None
+        given = typer.Option(*_LETTERS.get(name, [_option(name, field)]), help=about, metavar=metavar)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, given], default=default)
 
 
 def _read(name: str, field: Field, given: Any) -> Any:
@@ -158,7 +154,7 @@ def example(kind: type[Declared], command: Sequence[str], last: Sequence[str]) -
         if field.check.example is None or not (field.required or field.default is None):
             continue
         texts = _texts(field, field.check.example)
-        if field.required and not _is_list(field):
+        if _is_argument(field):
             parts[0] += " " + shlex.join(texts)
         elif _is_pair(field):
             options.append(shlex.join([_option(name, field), *texts]))

@@ -43,6 +43,8 @@ _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 def show_study(study: "db.Study", form: tables.Form, segment: str | None = None) -> None:
     """Print the arms with their means, intervals and propensities (by segment if there are any), and pending trials."""
+    from dirichlet_bandits.live.readings import named_winner
+
     summary = study.summary(segment=segment)
     pooled = bool(study.segments) and segment is None
     chances = dict.fromkeys(map(str, summary.index), math.nan) if pooled else study.propensities(segment=segment)
@@ -53,7 +55,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
         for part in study.segments if pooled else [segment]:
-            if found := study._named_winner(part):
+            if found := named_winner(study, part):
                 where = "" if part is None else f" in {part}"
                 tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
                 tables.note(found[2])
@@ -79,7 +81,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
     ]
-    winner = None if pooled else study._named_winner(segment)
+    winner = None if pooled else named_winner(study, segment)
     around = {
         "study": study.name,
         "policy": repr(study.policy),

@@ -20,6 +20,7 @@ from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_ga
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.bounds import Bounds, check_around
 from dirichlet_bandits.live.description import as_policy, written_policy
+from dirichlet_bandits.live.fields import Delta, Margin
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
@@ -217,12 +218,14 @@ class Question(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
     bandit: (
-        Annotated[Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)]
+        Annotated[
+            Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
+        ]
         | None
     ) = None
-    baseline: Annotated[float, number(example=0.1)] | None = None
-    lift: Annotated[float, number(example=0.03)] | None = None
-    arms: Annotated[int, integer(2, served=20)] = 2
+    baseline: Annotated[float, number(example=0.1), "Mean of all arms but one, for rewards of 0 and 1."] | None = None
+    lift: Annotated[float, number(example=0.03), "How much larger the mean of the last arm is."] | None = None
+    arms: Annotated[int, integer(2, served=20), "Number of arms, with a baseline."] = 2
     policies: (
         Annotated[
             Sequence[Policy | str],
@@ -234,17 +237,26 @@ class Question(Declared):
                 example=["TopTwo", "EpsilonGreedy(0.2)"],
                 served=MOST_CASES,
             ),
+            "Policies to try, with parameters.",
         ]
         | None
     ) = None
-    floors: Annotated[Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
-    delta: Annotated[float, number(0, 1, strictly=True)] = 0.05
-    margin: Annotated[float, number()] = 0.0
-    horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
-    every: Annotated[int, integer(1, example=100)] = 100
-    replications: Annotated[int, integer(2, served=1000)] = 200
-    bounds: Annotated[Bounds, pair()] | None = None
-    seed: Annotated[Seed, Check("a whole number", _kept, {"type": "integer", "minimum": 0}, int, _whole_seed)] = 0
+    floors: Annotated[
+        Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES), "Floors to try."
+    ] = (0.0, 0.1)
+    delta: Delta = 0.05
+    margin: Margin = 0.0
+    horizon: Annotated[
+        int, integer(1, served=50_000, example=20_000), "Number of trials after which a study ends without a winner."
+    ] = 20_000
+    every: Annotated[int, integer(1, example=100), "Number of trials between checks for a winner."] = 100
+    replications: Annotated[int, integer(2, served=1000), "Number of studies to simulate."] = 200
+    bounds: Annotated[Bounds, pair(), "Bounds of all rewards; 0 and 1 if left out."] | None = None
+    seed: Annotated[
+        Seed,
+        Check("a whole number", _kept, {"type": "integer", "minimum": 0}, integer(0).read, _whole_seed),
+        "The same seed gives the same numbers.",
+    ] = 0
 
 
 class Prepared(NamedTuple):
