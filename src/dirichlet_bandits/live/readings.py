@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.declared import integer, written
+from dirichlet_bandits.declared import integer, text, written
 from dirichlet_bandits.live import export
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
@@ -309,7 +309,7 @@ class EstimateDifference(Reading[DifferenceEstimate]):
     """Estimate by how much the rewards of arm a exceed those of arm b, even if the arms change."""
 
     a: Annotated[Arm, "Name of an arm."]
-    b: Annotated[Arm, "Name of the arm to compare it with."]
+    b: Annotated[str, text(example="13 Mar"), "Name of the arm to compare it with."]
     bounds: Bounds | None = None
     confidence: Confidence = CONFIDENCE
 
