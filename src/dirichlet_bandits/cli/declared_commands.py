@@ -28,7 +28,7 @@ class DeclaredCommand(NamedOptions):
 
     def complete(self) -> Any:
         """Return the command with the fields of its class."""
-        function = inspect.unwrap(self.callback)  # type: ignore[arg-type]
+        function = inspect.unwrap(self.callback)
         return with_fields(self.name or "", function, function.find())  # type: ignore[attr-defined]
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -160,7 +160,7 @@ def example(kind: type[Declared], command: Sequence[str], last: Sequence[str]) -
             options.append(shlex.join([_option(name, field), *texts]))
         else:
             options += [shlex.join([_option(name, field), text]) for text in texts]
-    lines = []
+    lines: list[str] = []
     for part in [*parts, *options, shlex.join(last)]:
         if lines and len(lines[-1]) + len(part) < _WIDTH - 3:
             lines[-1] += f" {part}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _question() -> "type[Declared]":
-    from dirichlet_bandits.experiments.planning import Question
+    from dirichlet_bandits.experiments.plan_question import Question
 
     return Question
 
