@@ -8,6 +8,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
@@ -19,6 +20,7 @@ from dirichlet_bandits.errors import ArgumentError
 
 _LETTERS: Final = {"n": ["-n"], "limit": ["-n", "--limit"]}
 _WIDTH: Final = 76
+_MISSING: Final[tuple[Any, ...]] = (None, False, [], ())
 
 Function = Callable[..., None]
 
@@ -28,19 +30,20 @@ class DeclaredCommand(NamedOptions):
 
     def complete(self) -> Any:
         """Return the command with the fields of its class."""
-        function = inspect.unwrap(self.callback)
-        return with_fields(self.name or "", function, function.find())  # type: ignore[attr-defined]
+        function: Any = self.callback
+        module, kind = function.fields_of.rsplit(".", 1)
+        return with_fields(str(self.name), function.__wrapped__, getattr(import_module(module), kind))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         return self.complete().make_context(info_name, args, parent, **extra)
 
 
-def fields_of(find: Callable[[], type[Declared]]) -> Callable[[Function], Function]:
+def fields_of(kind: str) -> Callable[[Function], Function]:
     """Give a command the fields of a class, which its function receives as ``**fields``, those that are given."""
 
     def give(function: Function) -> Function:
         made: Any = function
-        made.__signature__, made.find = inspect.Signature(_own(function)), find
+        made.__signature__, made.fields_of = inspect.Signature(_own(function)), kind
         return function
 
     return give
@@ -60,7 +63,7 @@ def with_fields(
 
     @wraps(function)
     def call(**given: Any) -> None:
-        read = {field: _read(field, one, given[field]) for field, one in fields.items() if given[field]}
+        read = {field: _read(field, one, given[field]) for field, one in fields.items() if given[field] not in _MISSING}
         function(**{key: given[key] for key in own}, **read)
 
     first = [own[one] for one in ("name", "file") if one in own]

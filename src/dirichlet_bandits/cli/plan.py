@@ -1,7 +1,7 @@
 """``dirichlet-bandits plan``: estimate how long a study will take, and what it will cost."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,17 +12,8 @@ from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from dirichlet_bandits.declared import Declared
 
-
-def _question() -> "type[Declared]":
-    from dirichlet_bandits.experiments.plan_question import Question
-
-    return Question
-
-
-@fields_of(_question)
+@fields_of("dirichlet_bandits.experiments.plan_question.Question")
 def plan(
     file: Annotated[Path | None, typer.Argument(help="A .csv file of past rewards, instead of --baseline.")] = None,
     arm: Annotated[str | None, typer.Option(help="Column of arms in the file.")] = None,

@@ -1,7 +1,7 @@
 """``dirichlet-bandits study``: make live decisions from the command line."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,6 @@ from dirichlet_bandits.cli.declared_commands import DeclaredCommand, fields_of
 from dirichlet_bandits.cli.study_operations import StudyCommands
 from dirichlet_bandits.cli.study_options import Archived, Name, Segment, Token, Url, read_history, read_table
 from dirichlet_bandits.display.progress import bars
-
-if TYPE_CHECKING:
-    from dirichlet_bandits.declared import Declared
 
 DIFFERENT = 1
 
@@ -25,14 +22,8 @@ app = typer.Typer(
 )
 
 
-def _settings() -> "type[Declared]":
-    from dirichlet_bandits.live.settings import StudySettings
-
-    return StudySettings
-
-
 @app.command("create", cls=DeclaredCommand)
-@fields_of(_settings)
+@fields_of("dirichlet_bandits.live.settings.StudySettings")
 def create_command(
     name: Name,
     storage: Url,

@@ -41,9 +41,12 @@ def estimate(
     """
     if bool(arm) == (policy is not None):
         raise db.ArgumentError("arm", "given, or else policy", arm)
+    from dirichlet_bandits.live.description import as_policy  # imported here, because help needs no NumPy
+
     study = db.load_study(name, storage)
-    choice = _policy(policy) if policy is not None else read_shares(arm or [])
-    said = _known(study, choice, level, bounds, confidence)
+    choice = as_policy(policy) if policy is not None else read_shares(arm or [])
+    goal: Any = None if level is None else db.CVaR(level)
+    said = vars(study.estimate(choice, objective=goal, bounds=bounds, confidence=confidence))
     if as_json:
         tables.show_json(written(said))
         return
@@ -57,16 +60,3 @@ def estimate(
     typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
     for other, share in said["unsupported"].items():
         typer.echo(f"  {100 * share:.3g}% of the choice is left out: {other} was not possible there")
-
-
-def _policy(text: str) -> "db.Policy":
-    from dirichlet_bandits.live.description import parse_policy  # imported here, because help needs no NumPy
-
-    return parse_policy(text)
-
-
-def _known(study: "db.Study", choice: Any, level: float | None, bounds: Any, confidence: float) -> dict[str, Any]:
-    """Return the fields of an estimate of the mean or of the CVaR."""
-    if level is None:
-        return vars(study.estimate(choice, bounds=bounds, confidence=confidence))
-    return vars(study.estimate(choice, objective=db.CVaR(level), bounds=bounds, confidence=confidence))

@@ -18,17 +18,11 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     """Print all studies, or the archived ones, one row per study."""
-    from dirichlet_bandits.live.opening import list_studies
+    from dirichlet_bandits.live.opening import Listed, list_studies
 
     rows = list_studies(storage, archived=archived)
-    columns = [
-        tables.Column("study", "study"),
-        tables.Column("policy", "policy", prose=True),
-        tables.Column("arms", "arms"),
-        tables.Column("trials", "trials"),
-        tables.Column("pending", "pending"),
-        tables.Column("best", "best arm"),
-    ]
+    headers = {name: name for name in Listed._fields} | {"best": "best arm"}
+    columns = [tables.Column(name, header, prose=name == "policy") for name, header in headers.items()]
     if rows or form != "text":
         tables.show(tables.Table("Studies", columns, rows), form)
     else:
@@ -92,12 +86,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "best_reason": said["best_arm_reason"],
         "winner": winner and winner[0],
         "winner_assumes": winner and winner[2],
-        "interval": said["interval"],
-        "confidence": said["confidence"],
-        "compared_with": said["compared_with"],
-        "earned": said["earned"],
-        "equal_split": said["equal_split"],
-        "drift": said["drift"],
+        **{key: said[key] for key in ("interval", "confidence", "compared_with", "earned", "equal_split", "drift")},
         "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
     tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
