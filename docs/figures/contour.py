@@ -47,17 +47,17 @@ def error(offsets: np.ndarray, nodes: int) -> float:
 def main() -> None:
     rng = np.random.default_rng(7)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for n, (colour, marker) in STYLES.items():
+    for n, (color, marker) in STYLES.items():
         data = rng.gamma(2.0, 1.0, n)
         offsets = np.append(data, 1.5 * data.max()) - 1.2 * data.mean()
         x = np.linspace(0.0, 5.0, 400)
         f = integrand(offsets, x)
-        left.plot(x, f / f[0], color=colour, label=f"n = {n}")
+        left.plot(x, f / f[0], color=color, label=f"n = {n}")
         counts = np.arange(4, 66, 4)
         right.semilogy(
             counts,
             [error(offsets, int(k)) for k in counts],
-            color=colour,
+            color=color,
             marker=marker,
             ms=4,
             label=f"n = {n}",

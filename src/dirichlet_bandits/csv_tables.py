@@ -150,7 +150,7 @@ class Table:
         {'arm': 1, 'reward': 2, 'time': 0}
         """
         if len(self.header) < 2:
-            raise self.refused(f"two columns are needed, an option and a reward (found {self.found()})")
+            raise self.refused(f"two columns are needed, an arm and a reward (found {self.found()})")
         firsts = {"arm": 0, "reward": 1} if guess else {}
         found = {kind: self.column(name, COLUMNS[kind], firsts.get(kind, -1)) for kind, name in named.items()}
         at = {kind: k for kind, k in found.items() if k >= 0}
@@ -159,7 +159,7 @@ class Table:
         if named["reward"] is None and is_number(self.header[at["reward"]]):
             raise self.refused(f"the first line must name the columns (found {self.found()})")
         if at["arm"] == at["reward"]:
-            raise self.refused(f"option and reward must be two columns (both {shown(self.header[at['arm']])})")
+            raise self.refused(f"arm and reward must be two columns (both {shown(self.header[at['arm']])})")
         return at
 
     # Cells
@@ -187,7 +187,7 @@ class Table:
         if not self.forgiving:
             for k, name in enumerate(names):
                 if not name:
-                    self.problem(k, at, "must name an option (it is empty)")
+                    self.problem(k, at, "must name an arm (it is empty)")
                 elif arms and name not in arms:
                     self.wrong(k, at, "an arm of the study")
             return names

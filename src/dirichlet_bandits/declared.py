@@ -364,6 +364,8 @@ def written(x: Any) -> Any:
         return x
     if isinstance(x, datetime):
         return x.astimezone(UTC).isoformat()
+    if isinstance(x, Declared):
+        return x.as_json()
     if hasattr(x, "_asdict"):
         return {name: written(value) for name, value in x._asdict().items()}
     if dataclasses.is_dataclass(x):
@@ -406,6 +408,8 @@ def read_as(hint: Any, x: Any) -> Any:
         return [read_as(parts[0], value) for value in x]
     if kind in (dict, Mapping):
         return {name: read_as(parts[1], value) for name, value in x.items()}
+    if isinstance(hint, type) and issubclass(hint, Declared):
+        return hint.of_json(x, served=False)
     if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
         hints = _hints(hint)
         return hint(**{name: read_as(hints[name], value) for name, value in x.items() if name in hints})
@@ -426,6 +430,8 @@ def schema_of(hint: Any) -> dict[str, Any]:
         return {"type": "array", "items": schema_of(parts[0])}
     if kind in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(parts[1])}
+    if isinstance(hint, type) and issubclass(hint, Declared):
+        return hint.schema()
     if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
         names = getattr(hint, "_fields", None) or [field.name for field in dataclasses.fields(hint)]
         return {"type": "object", "properties": {name: schema_of(_hints(hint)[name]) for name in names}}

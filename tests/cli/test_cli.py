@@ -166,7 +166,7 @@ def test_verbose_says_what_is_stored(folder, words):
 
 def test_example_is_written_once_and_can_be_read(folder):
     assert call("example", "mine.toml").exit_code == 0
-    assert db.experiments.read("mine.toml").title == "Three fertilisers"
+    assert db.experiments.read("mine.toml").title == "Three fertilizers"
     again = call("example", "mine.toml")
     assert again.exit_code == 2
     assert again.stderr == "error: 'path' must be a file that does not exist yet (got 'mine.toml')\n"

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_ranks_says_what_is_left_out_and_draws(folder):
     answer = call("past.csv", *FEW, "--policy", "NPTS", "--sigma", "1", "--out", "regret.png")
     assert answer.exit_code == 0, answer.output
-    assert "2 options: May (mean 4.333, 3 rewards); June (mean 5.833, 3 rewards)" in answer.stdout
+    assert "2 arms: May (mean 4.333, 3 rewards); June (mean 5.833, 3 rewards)" in answer.stdout
     assert "past: regret after 60 pulls" in answer.stdout
     assert "1. UCB1" in answer.stdout
     assert "2. RUCBLT" in answer.stdout
@@ -91,11 +91,11 @@ def test_past_periods_become_segments(folder):
     )
     answer = call("years.csv", *FEW, "--sigma", "1", "--period", "year", "--delay", "Geometric(0.5)")
     assert answer.exit_code == 0, answer.output
-    assert "2 options: May, June, which change at pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
+    assert "2 arms: May, June, which change at pulls 31\ndelay: Geometric(p=0.5)\n" in answer.stdout
     assert "1. UCB1" in answer.stdout
     (folder / "gap.csv").write_text("date,yield,year\nMay,4,1\nMay,5,1\nJune,6,1\nJune,7,1\nMay,8,2\nMay,9,2\n")
     missing = call("gap.csv", *FEW, "--period", "year")
-    assert missing.stderr == "error: gap.csv: option 'June' has no reward in the period '2'\n"
+    assert missing.stderr == "error: gap.csv: arm 'June' has no reward in the period '2'\n"
 
 
 def test_policies_may_have_parameters(folder):

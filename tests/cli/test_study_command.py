@@ -314,7 +314,7 @@ def test_past_trials_of_an_arm_called_na_and_a_token(run, tmp_path):
         assert run("add-trials", "p", "past.csv", "--token", "once") == "added 3 trials, 0 to 2\n"
     assert db.load_study("p", "sqlite:///s.db").trials_dataframe()["arm"].tolist() == ["NA", "nan", "NA"]
     (tmp_path / "past.csv").write_text("arm,reward\n,1\n")
-    assert "line 2: column 'arm' must name an option (it is empty)" in run("add-trials", "p", "past.csv", code=2)
+    assert "line 2: column 'arm' must name an arm (it is empty)" in run("add-trials", "p", "past.csv", code=2)
     (tmp_path / "past.csv").write_text("arm,reward\nNA,NA\n")
     assert "line 2: column 'reward' must be a finite number (got 'NA')" in run("add-trials", "p", "past.csv", code=2)
 

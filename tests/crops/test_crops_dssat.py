@@ -38,7 +38,7 @@ def test_inputs_change_the_yields(model: Model) -> None:
     with Workspace(model) as space:
         cases = [
             crops.PUBLISHED,
-            crops.Case(fertiliser=()),
+            crops.Case(fertilizer=()),
             crops.Case(cultivar="PC0001"),
             crops.Case(density=3.0),
             crops.Case(soil=crops.Soil(runoff_curve=90.0)),
@@ -57,8 +57,8 @@ def test_first_years(model: Model, year: int) -> None:
 def test_unknown_codes_are_refused_with_the_known(model: Model) -> None:
     with pytest.raises(ArgumentError, match="'cultivar' must be one of 'PC0001', 'PC0002'"):
         model.check(crops.Case(cultivar="XX0000"))
-    with pytest.raises(ArgumentError, match=r"'fertiliser.material' must be one of 'FE001'"):
-        model.check(crops.Case(fertiliser=(crops.Fertiliser(1, 1.0, material="FE999"),)))
+    with pytest.raises(ArgumentError, match=r"'fertilizer.material' must be one of 'FE001'"):
+        model.check(crops.Case(fertilizer=(crops.Fertilizer(1, 1.0, material="FE999"),)))
 
 
 @pytest.mark.parametrize(("rseed", "years"), [(0, 1), (100_000, 1), (1, 0), (1, 91)])

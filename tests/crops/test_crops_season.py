@@ -33,11 +33,11 @@ from dirichlet_bandits.errors import ArgumentError
         ({"climate": {"latitude": 91.0}}, "climate.latitude"),
         ({"climate": {"station": "UF/A"}}, "climate.station"),
         ({"climate": {"months": []}}, "climate.months"),
-        ({"fertiliser": [{"day": -1, "nitrogen": 10.0}]}, "fertiliser.day"),
-        ({"fertiliser": [{"day": 1, "nitrogen": -10.0}]}, "fertiliser.nitrogen"),
-        ({"fertiliser": [{"day": 1, "nitrogen": 1.0, "material": "urea"}]}, "fertiliser.material"),
-        ({"fertiliser": [{"day": 1}]}, "fertiliser.nitrogen"),
-        ({"fertiliser": 3}, "fertiliser"),
+        ({"fertilizer": [{"day": -1, "nitrogen": 10.0}]}, "fertilizer.day"),
+        ({"fertilizer": [{"day": 1, "nitrogen": -10.0}]}, "fertilizer.nitrogen"),
+        ({"fertilizer": [{"day": 1, "nitrogen": 1.0, "material": "urea"}]}, "fertilizer.material"),
+        ({"fertilizer": [{"day": 1}]}, "fertilizer.nitrogen"),
+        ({"fertilizer": 3}, "fertilizer"),
         ({"irrigation": 3}, "irrigation"),
         ({"start": {"nitrate": 101.0}}, "start.nitrate"),
     ],
@@ -74,17 +74,17 @@ def test_labels() -> None:
 
 
 def test_case_survives_json() -> None:
-    case = crops.case_from_mapping({"cultivar": "PC0001", "fertiliser": []})
+    case = crops.case_from_mapping({"cultivar": "PC0001", "fertilizer": []})
     assert crops.case_from_mapping(json.loads(json.dumps(asdict(case)))) == case
     assert crops.case_from_mapping(json.loads(json.dumps(asdict(crops.PUBLISHED)))) == crops.PUBLISHED
 
 
 def test_toml(tmp_path: Path) -> None:
     path = tmp_path / "case.toml"
-    path.write_text('cultivar = "PC0003"\n[soil]\nalbedo = 0.2\n[[fertiliser]]\nday = 30\nnitrogen = 60\n')
+    path.write_text('cultivar = "PC0003"\n[soil]\nalbedo = 0.2\n[[fertilizer]]\nday = 30\nnitrogen = 60\n')
     case = crops.case_from_toml(path)
     assert (case.cultivar, case.soil.albedo, case.density) == ("PC0003", 0.2, 7.2)
-    assert case.fertiliser == (crops.Fertiliser(30, 60),)
+    assert case.fertilizer == (crops.Fertilizer(30, 60),)
     path.write_text("cultivar = ")
     with pytest.raises(ArgumentError, match="TOML"):
         crops.case_from_toml(path)

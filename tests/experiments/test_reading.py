@@ -28,7 +28,7 @@ sigma = 0.5
 
 [plot]
 log_time = true
-unit = "coins"
+reward_unit = "coins"
 """
 
 
@@ -41,7 +41,7 @@ def test_a_good_file_says_everything(tmp_path):
     assert experiment.bandit.arms == (db.Bernoulli(0.4), db.Gaussian(0.5, 1.0))
     assert experiment.policies == {"UCB1": db.UCB1(sigma=0.5)}
     assert (experiment.horizon, experiment.replications, experiment.seed) == (100, 3, 7)
-    assert (experiment.plot.log_time, experiment.plot.unit) == (True, "coins")
+    assert (experiment.plot.log_time, experiment.plot.reward_unit) == (True, "coins")
 
 
 def test_it_runs_like_simulate():
@@ -95,8 +95,8 @@ def test_policies_of_one_class_are_told_apart():
         ('policy = "UCB1"\nsigma = 0.5', 'policy = "RDS"\nrho = ["log"]', "'policies[0]"),
         ("log_time = true", "log_tim = true", "'plot.log_tim' is not a key of an experiment (known here: log_time, "),
         ("log_time = true", "log_time = 1", "'plot.log_time' must be true or false (got 1)"),
-        ('unit = "coins"', "unit = 1", "'plot.unit' must be a text (got 1)"),
-        ('unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
+        ('reward_unit = "coins"', "reward_unit = 1", "'plot.reward_unit' must be a text (got 1)"),
+        ('reward_unit = "coins"', 'lower_bound = "low"', "'plot.lower_bound' must be a finite number (got 'low')"),
         ("seed = 7", "seed = = 7", "not a TOML file: "),
         ("seed = 7", "seed = 7\nx = " + "[" * 5000 + "]" * 5000, "not a TOML file: nested too deeply"),
         ("horizon = 100", "horizon = " + "9" * 5000, "not a TOML file: "),

@@ -20,6 +20,7 @@ from dirichlet_bandits.live.events import (
     event_of,
 )
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Row
@@ -67,7 +68,7 @@ def played(clock, segments=(), units=True, seed=0, steps=150):  # noqa: F811
         except (db.ConflictError, db.NotFoundError):
             pass  # as if a user had not known
     study.archive(token="done")
-    study.winner(delta=0.999, margin=0.9, **({"segment": segments[0]} if segments else {}))
+    study.declare_winner(delta=0.999, margin=0.9, **({"segment": segments[0]} if segments else {}))
     if not segments:
         study.add_trials({"arm": ["a", "b"], "reward": [1.0, 0.5], "propensity": [0.5, None]})
     return study
@@ -80,12 +81,12 @@ def games(clock):  # noqa: F811
 
 def test_every_kind_of_event_is_played_and_listed(games):
     """So every kind states what it concerns, and all that follows here is about all of them."""
-    assert {type(event_of(row)) for study in games for row in study._events()} == set(EVENTS)
+    assert {type(event_of(row)) for study in games for row in local_of(study).rows()} == set(EVENTS)
     for study in games:
         happened = study.events(limit=10_000)
-        assert [event.what for event in happened][::-1] == [event_of(row).what for row in study._events()]
+        assert [event.what for event in happened][::-1] == [event_of(row).what for row in local_of(study).rows()]
         assert study.replay().same
-        assert len(study.trials_dataframe()) == len(read_rounds(study._events()).row_of_trial)
+        assert len(study.trials_dataframe()) == len(read_rounds(local_of(study).rows())[1].row)
 
 
 @pytest.mark.parametrize("kind", EVENTS)
@@ -94,7 +95,7 @@ def test_a_kind_of_event_says_what_it_changes(games, kind):
     seen = 0
     for study in games:
         journal = Journal()
-        for row in study._events():
+        for row in local_of(study).rows():
             before = [journal.records.trial(trial).status for trial in range(len(journal.arm_of))], list(journal.active)
             journal.apply([row])
             event = event_of(row)
@@ -139,10 +140,10 @@ def alone(events, segment):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
     study = played(clock, ["x", "y"], seed=seed, steps=250)
-    events = study._events()
+    events = local_of(study).rows()
     assert any(event.kind == Reopened.kind for event in events)
     for segment in study.segments:
-        expected, part = Journal(), study._read().of(segment)
+        expected, part = Journal(), local_of(study).journal().of(segment)
         expected.apply(alone(events, segment))
         assert (part.n_told, part.n_pending) == (expected.n_told, expected.n_pending)
         assert sorted(zip(part.told.trials, part.told.rewards, strict=True)) == sorted(
@@ -150,7 +151,7 @@ def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
         )
         for name in ("arm_of", "pending", "repeats", "active", "floor", "lateness", "rest", "since"):
             assert getattr(part, name) == getattr(expected, name), name
-        whole = study._read()
+        whole = local_of(study).journal()
         for trial, there in enumerate(part.ids):
             one, other = whole.records.trial(there), expected.records.trial(trial)
             same = {"segment": None, "unit": None, "round": 0}
@@ -160,7 +161,7 @@ def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
 
 @pytest.mark.parametrize("segments", [(), ("x", "y")])
 def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa: F811
-    events = played(clock, segments, steps=120)._events()
+    events = local_of(played(clock, segments, steps=120)).rows()
     n_trials = sum(isinstance(event_of(row), NewTrial) for row in events)
     rng = np.random.default_rng(1)
     for k in range(2 * len(events)):
@@ -169,6 +170,6 @@ def test_whatever_is_missing_the_rest_can_be_exported(clock, segments):  # noqa:
         if left[-1].number != events[-1].number:
             continue  # then nothing shows that something is missing
         recovered = recover(left)
-        table = export.trials(read_rounds(recovered.events).journal)
+        table = export.trials(read_rounds(recovered.events)[0])
         gone = sum(isinstance(event_of(events[number]), NewTrial) for number in lost)
         assert len(table) == len(recovered.ids) == n_trials - gone

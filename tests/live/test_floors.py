@@ -6,6 +6,7 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.events import FloorSet
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.mixing import forced_arm
 from dirichlet_bandits.storage import MemoryStorage
 from tests.live.test_study import ARMS, play
@@ -22,7 +23,7 @@ def tried(study, seed=0):
 @pytest.mark.parametrize("floor", [0.1, {"a": 0.2, "c": 0.05}])
 def test_propensities_are_mixed_exactly(policy, floor):
     study = tried(db.create_study("s", arms=ARMS, policy=policy, seed=5))
-    while study._read().rest:
+    while local_of(study).journal().rest:
         study.tell(study.ask(), 0.5)
     own = np.array([*study.propensities().values()])
     study.set_floor(floor)
@@ -139,7 +140,7 @@ def test_arms_that_have_no_room_are_refused_by_name():
     with pytest.raises(db.ConflictError, match="the floors of 'b', 'c', 'd', 'a' sum to"):
         study.add_arm("a")
     study.set_floor({"a": 0.9, "b": 0.1})  # that of a retired arm waits for it
-    assert study._read().floors().tolist() == [0.0, 0.1, 0.0, 0.0]
+    assert local_of(study).journal().floors().tolist() == [0.0, 0.1, 0.0, 0.0]
     floored = db.create_study("t", arms=ARMS, policy=db.Floored(db.RDS(), 0.3))
     with pytest.raises(db.ArgumentError, match="'floor' must be at most 1 / 4, with 4 arms"):
         floored.add_arm("d")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.storage import Row
 from tests.storage.conftest import fresh_url
 
@@ -33,7 +34,7 @@ def at_once(study, acts):
             outcomes[k] = error
 
     threads = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(len(acts))]
-    with study._lock:
+    with local_of(study).lock:
         for thread in threads:
             thread.start()
         while len(study._queue) < len(acts):
@@ -84,7 +85,7 @@ def test_a_draft_that_fails_is_thrown_away(study, monkeypatch):
     study.ask(4)
 
     def half():
-        with study._writing() as (known, draft, _):
+        with local_of(study)._writing() as (known, draft, _):
             draft(Row(known.journal.last + 1, 4, trial=0, at=1.0))  # ABANDON
             raise ZeroDivisionError
 
@@ -120,7 +121,7 @@ def test_a_rename_among_writers(study, token):
     """It commits what was drafted before it, and those that come after it find the new name."""
     acts = [study.ask, study.ask, lambda: study.rename("new", token=token), study.ask, study.ask]
     renamed = threading.Thread(target=acts[2], daemon=True)
-    with study._lock:
+    with local_of(study).lock:
         threads = [threading.Thread(target=act, daemon=True) for act in acts[:2] + acts[3:]]
         for thread in [*threads[:2], renamed, *threads[2:]]:
             thread.start()

@@ -7,6 +7,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.events import WindowsClosed
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.recovery import recover
 
 ARMS = ["a", "b", "c"]
@@ -72,7 +73,7 @@ def test_what_counts_is_what_a_naive_reading_of_the_times_says(clock, url, late,
         else:
             study.ask()
             trials.append((clock.now, None, None))
-        journal = study._read()
+        journal = local_of(study).journal()
         found = list(zip(journal.told.trials, journal.told.rewards, strict=True))
         assert found == naive(trials, 100.0, late, clock.now)
         missing = [k for k, (asked, at, _) in enumerate(trials) if at is None and asked + 100.0 <= clock.now]
@@ -181,7 +182,7 @@ def test_held_rewards_are_corrected_voided_and_told_again_like_others(clock):
     study.abandon(3)
     clock.now += DAY
     study.settle()
-    journal = study._read()
+    journal = local_of(study).journal()
     assert list(zip(journal.told.trials, journal.told.rewards, strict=True)) == [(0, 5.0), (2, 7.0)]
     assert journal.n_pending == [0, 0, 0]
     study.correct(1, 2.0)
@@ -249,7 +250,7 @@ def test_missing_events_leave_an_export(clock):
     study.tell(1, 1.0)
     clock.now += DAY
     study.settle()
-    events = study._events()
+    events = local_of(study).rows()
     gone = [event for event in events if event.number not in (4, 7)]  # the first ask, and the tell
     recovered = recover(gone)
     journal = Journal()

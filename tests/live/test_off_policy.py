@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.live.local import local_of
 
 MEANS = {"a": 0.35, "b": 0.6, "c": 0.5}
 
@@ -16,8 +16,8 @@ def play(policy, rounds, seed, arms=tuple(MEANS)):
     rng = np.random.default_rng([seed, 2])
     study = db.create_study("s", arms=list(arms), policy=policy, seed=seed)
     begun = 0
-    while begun < rounds or study._read().rest:
-        begun += not study._read().rest
+    while begun < rounds or local_of(study).journal().rest:
+        begun += not local_of(study).journal().rest
         trial = study.ask()
         study.tell(trial.id, float(rng.random() < MEANS[trial.arm]))
     return study
@@ -52,8 +52,8 @@ def test_inverse_propensities_are_unbiased_at_scale(policy):
 def possible_rounds(study, arm):
     from dirichlet_bandits.live.logged_rounds import read_rounds
 
-    rounds = read_rounds(study.storage.read("s", data=True))
-    return int((rounds.propensities[rounds.complete, rounds.journal.names.index(arm)] > 0).sum())
+    _, log = read_rounds(study.storage.read("s", data=True))
+    return int((log.propensities[log.complete, log.names.index(arm)] > 0).sum())
 
 
 def test_the_logged_policy_earned_what_it_earned():
@@ -128,49 +128,6 @@ def test_bad_choices():
         study.estimate(db.NPTS(upper=0.5))
     with pytest.raises(db.ArgumentError, match="'confidence'"):
         study.summary(confidence=1.5)
-
-
-def naive_bernstein(x, level):
-    """The formula of the paper, one reward after the other."""
-    low, high, bets, centre, radius = 0.0, 1.0, 0.0, 0.0, math.log(2 / (1 - level))
-    mean, spread = 0.5, 0.25
-    for t, value in enumerate(x, start=1):
-        bet = min(math.sqrt(2 * math.log(2 / (1 - level)) / (spread * t * math.log(1 + t))), 0.5)
-        bets += bet
-        centre += bet * value
-        radius += 4 * (value - mean) ** 2 * (-math.log(1 - bet) - bet) / 4
-        low, high = max(low, (centre - radius) / bets), min(high, (centre + radius) / bets)
-        mean = (0.5 + sum(x[:t])) / (t + 1)
-        seen = [(x[i] - (0.5 + sum(x[: i + 1])) / (i + 2)) ** 2 for i in range(t)]
-        spread = (0.25 + sum(seen)) / (t + 1)
-    return low, high
-
-
-def test_bernstein_is_the_formula():
-    x = np.random.default_rng(0).beta(2, 5, 40)
-    assert empirical_bernstein(3 + 2 * x, 3.0, 5.0, 0.9) == pytest.approx([3 + 2 * v for v in naive_bernstein(x, 0.9)])
-
-
-@pytest.mark.parametrize("p", [0.02, 0.5])
-def test_bounded_intervals_cover_at_all_times(p):
-    """They may miss in 10 % of the runs; more than 17 % of 400 would be a false alarm of 1e-5."""
-    rng, runs = np.random.default_rng(3), 400
-    missed = 0
-    for _ in range(runs):
-        low, high = empirical_bernstein((rng.random(300) < p).astype(float), 0.0, 1.0, 0.9)  # of all times so far
-        missed += not low <= p <= high
-    assert missed / runs < 0.17
-
-
-def test_asymptotic_intervals_cover_at_all_later_times():
-    """Exponential rewards, sample sizes from 30 to 1000 in steps of a tenth; nominal 10 %, bound as above."""
-    rng, runs = np.random.default_rng(4), 300
-    sizes = np.unique(np.geomspace(30, 1000, 38).astype(int))
-    missed = 0
-    for _ in range(runs):
-        x = rng.exponential(2.0, 1000)
-        missed += not all(low <= 2.0 <= high for low, high in (asymptotic(x[:n], 0.9) for n in sizes))
-    assert missed / runs < 0.18
 
 
 def test_the_summary_says_which_interval():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import read_rounds
 
 THETAS = [2.0**k for k in range(-12, 12)]
@@ -13,15 +14,14 @@ THETAS = [2.0**k for k in range(-12, 12)]
 
 def naive_difference(study: db.Study, a: str, b: str, confidence: float) -> tuple[float, float, float]:
     """Value and ends by loops over rounds, for rewards in [0, 1] none of which is missing."""
-    rounds = read_rounds(study._events())
-    journal = rounds.journal
+    journal, log = read_rounds(local_of(study).rows())
     one, two = journal.names.index(a), journal.names.index(b)
     up, down, most = [], [], 0.0
-    for row, p in enumerate(rounds.propensities):
-        if not rounds.complete[row] or p[one] <= 0.0 or p[two] <= 0.0:
+    for row, p in enumerate(log.propensities):
+        if not log.complete[row] or p[one] <= 0.0 or p[two] <= 0.0:
             continue
         u = v = 0.0
-        for trial in np.flatnonzero(rounds.row_of_trial == row):
+        for trial in np.flatnonzero(log.row == row):
             x, arm = journal.reward_of[int(trial)], journal.arm_of[int(trial)]
             u += (x if arm == one else 1 - x) / p[arm] if arm in (one, two) else 0.0
             v += (1 - x if arm == one else x) / p[arm] if arm in (one, two) else 0.0

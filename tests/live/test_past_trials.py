@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live import study as live_study
+from dirichlet_bandits.live.operations import AddTrials
 
 ARMS = ["a", "b", "c"]
 
@@ -139,7 +139,7 @@ def test_trials_are_prepared_while_others_change_the_study(tmp_path, monkeypatch
     url = f"sqlite:///{tmp_path}/s.db"
     study = db.create_study("s", arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=url, seed=0)
     other = db.load_study("s", url)
-    prepare, prepared = live_study.past_events, []
+    prepare, prepared = AddTrials._events, []
 
     def meanwhile(*args):
         if not prepared:
@@ -148,7 +148,7 @@ def test_trials_are_prepared_while_others_change_the_study(tmp_path, monkeypatch
         prepared.append(prepare(*args))
         return prepared[-1]
 
-    monkeypatch.setattr(live_study, "past_events", meanwhile)
+    monkeypatch.setattr(AddTrials, "_events", meanwhile)
     past = {"arm": ["a", "b", "a"], "reward": [1.0, 3.0, 5.0], "propensity": [0.5, 0.5, 1.0]}
     assert study.add_trials(past, token="x") == [1, 2, 3]
     assert len(prepared) == 2

@@ -1,35 +1,9 @@
 """Lift in percent, the probability of being best, earnings and drift, beside the means of a summary."""
 
-import math
-
 import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.drift import drifting
-from dirichlet_bandits.live.probability_best import probability_best
-from dirichlet_bandits.numerics.changes import Threshold, glr_threshold
-
-
-def test_the_probability_of_being_best_is_that_of_beta_posteriors() -> None:
-    """Against 200,000 draws: five standard errors are one false alarm in a million."""
-    rng = np.random.default_rng(0)
-    for counts in (((3, 1), (10, 12), (0, 0)), ((900, 100), (880, 120)), ((5, 0), (0, 40), (5, 1), (30, 10))):
-        arms = [np.repeat([1.0, 0.0], pair) for pair in counts]
-        found = probability_best(arms, (0.0, 1.0))
-        drawn = np.stack([rng.beta(1 + wins, 1 + losses, 200_000) for wins, losses in counts]).argmax(axis=0)
-        shares = np.bincount(drawn, minlength=len(arms)) / 200_000
-        assert found.sum() == pytest.approx(1.0)
-        assert np.all(np.abs(found - shares) < 5.0 * np.sqrt(0.25 / 200_000))
-
-
-def test_the_probability_of_being_best_without_bounds() -> None:
-    rng = np.random.default_rng(1)
-    one, two = rng.normal(0.0, 1.0, 50), rng.normal(0.2, 2.0, 80)
-    error = math.sqrt(one.var() / 51 + two.var() / 81)
-    want = 0.5 * math.erfc((one.mean() - two.mean()) / error / math.sqrt(2.0))
-    assert probability_best([one, two], (-math.inf, math.inf))[1] == pytest.approx(want, abs=1e-4)
-    assert np.isnan(probability_best([one, two[:1]], (-math.inf, math.inf))).all()
 
 
 def test_what_a_summary_says_beside_the_means() -> None:
@@ -92,42 +66,3 @@ def test_the_summary_warns_of_an_arm_that_changes() -> None:
         [],
         (),
     )  # without bounds nothing is promised, so nothing is tested
-
-
-def test_drift_is_the_likelihood_ratio_against_its_proved_threshold() -> None:
-    """A plain loop over all splits, with the level that each arm has."""
-    rng = np.random.default_rng(3)
-
-    def kl(p: float, q: float) -> float:
-        return sum(a * math.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
-
-    outcomes = set()
-    for shift in np.linspace(0.3, 0.7, 9):
-        x = (rng.random(120) < np.repeat([0.5 - shift / 2, 0.5 + shift / 2], 60)).astype(float)
-        mean = x.mean()
-        splits = [s * kl(x[:s].mean(), mean) + (120 - s) * kl(x[s:].mean(), mean) for s in range(1, 120)]
-        want = max(splits) >= glr_threshold(int(Threshold.PROVED), 120, 0.05 * 0.9 / 2)
-        assert drifting([x, np.empty(0)], [0, 0], (0.0, 1.0)) == ([0] if want else [])
-        outcomes.add(want)
-    assert outcomes == {True, False}
-
-
-def false_alarms(games: int, n: int, seed: int) -> int:
-    """How many games of three steady arms are ever warned of, at ten times."""
-    rng, wrong = np.random.default_rng(seed), 0
-    for _ in range(games):
-        arms = [(rng.random(n) < 0.5).astype(float), rng.beta(0.1, 0.2, n), np.round(rng.random(n) * 3) / 3]
-        times = np.unique(np.geomspace(5, n, 10).astype(int))
-        wrong += any(drifting([x[:t] for x in arms], [0, 0, 0], (0.0, 1.0)) for t in times)
-    return wrong
-
-
-def test_steady_arms_are_rarely_warned_of() -> None:
-    """200 games at 5% give more than 25 with probability 2e-5; the threshold is proved, so there are far fewer."""
-    assert false_alarms(200, 300, 1) <= 25
-
-
-@pytest.mark.slow
-def test_steady_arms_are_rarely_warned_of_in_many_games() -> None:
-    """2,000 games at 5% give more than 150 with probability 1e-6."""
-    assert false_alarms(2000, 2000, 2) <= 150

@@ -7,6 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.events import Asked
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.replay import replay
 
 
@@ -59,13 +60,14 @@ def study():
 def test_a_forged_decision_is_noticed(study, forgery):
     forged, change, words = FORGERIES[forgery]
     events = [
-        change(event) if (event.kind, event.trial) == (Asked.kind, forged) else event for event in study._events()
+        change(event) if (event.kind, event.trial) == (Asked.kind, forged) else event
+        for event in local_of(study).rows()
     ]
-    found = replay(events, study._nothing().decider)
+    found = replay(events, local_of(study).new_decider())
     assert found.differences[0].startswith(f"trial {forged}: ")
     assert words in found.differences[0]
     assert not found.same
 
 
 def test_nothing_else_is_noticed(study):
-    assert replay(study._events(), study._nothing().decider).same
+    assert replay(local_of(study).rows(), local_of(study).new_decider()).same

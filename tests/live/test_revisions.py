@@ -10,6 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.events import Abandoned, ArmAdded, Asked, Corrected, Rewarded, Voided
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.replay import replay
 from dirichlet_bandits.storage.events import Row
 
@@ -219,7 +220,7 @@ def test_a_policy_with_bounds_is_judged_without_the_mistakes_that_it_would_refus
     for event in mistaken.storage.read("s", data=True):
         journal.apply([event])
         assert all(0.0 <= reward <= 1.0 for reward in journal.told.rewards)
-    assert journal.reward_of == clean._read().reward_of
+    assert journal.reward_of == local_of(clean).journal().reward_of
 
 
 def test_what_is_left_of_a_damaged_study_can_be_exported(tmp_path):

@@ -10,6 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.events import ArmAdded, ArmRetired, Asked, FloorSet
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
@@ -56,13 +57,13 @@ def test_each_segment_decides_as_a_study_of_its_own(url, policy):  # noqa: F811
     study.retire_arm("c")
     study.set_floor({"a": 0.1})
     study.tell_many([trial.id for trial in study.ask(4, segment="sand")], [0.1, 0.2, 0.3, 0.4])
-    log, events = study.trials_dataframe(), study._events()
+    log, events = study.trials_dataframe(), local_of(study).rows()
     for segment in SEGMENTS:
         journal = Journal()
         journal.apply(naive_segment(events, log, segment))
         alone = Decider(study.policy, study.seed).propensities(journal)
         np.testing.assert_allclose(list(study.propensities(segment=segment).values()), alone, rtol=1e-9)
-        mine, part = study._read().of(segment), log[log["segment"] == segment]
+        mine, part = local_of(study).journal().of(segment), log[log["segment"] == segment]
         assert mine.told.rewards == journal.told.rewards
         assert (mine.n_told, mine.n_pending, mine.rest) == (journal.n_told, journal.n_pending, journal.rest)
         summary = study.summary(segment=segment)
@@ -112,7 +113,7 @@ def test_windows_close_in_all_segments(clock):  # noqa: F811
     clock.now += 10.0
     assert study.settle() == [0, 3]
     for segment, rewards in (("clay", [0.0, 1.0]), ("sand", [1.0, 0.0])):
-        assert study._read().of(segment).told.rewards == rewards
+        assert local_of(study).journal().of(segment).told.rewards == rewards
     study.ask(segment="sand")
     assert study.replay().same
 
@@ -128,7 +129,7 @@ def test_estimates_and_exports_have_segments(tmp_path):
     study.export(tmp_path / "log.csv")
     read = pd.read_csv(tmp_path / "log.csv")
     assert set(read["segment"]) == set(SEGMENTS)
-    events = study._events()
+    events = local_of(study).rows()
     journal = Journal()
     journal.apply(recover([event for event in events if event.number not in (5, 40, 41)]).events)
     assert len(journal.arm_of) >= len(study) - 3

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.differences import lead, sample
-from dirichlet_bandits.live.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.inference.differences import lead, sample
+from dirichlet_bandits.inference.intervals import asymptotic, empirical_bernstein
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.summary import Summarized, best
 
 ARMS = ["a", "b", "c"]
@@ -183,7 +184,9 @@ def test_the_best_arm_without_the_table_is_judged_by_the_intervals_of_the_table(
         study = db.create_study("s", arms=["a", "b", "c", "d"], policy=db.UCB1(sigma=1.0))
         study.add_trials({"arm": ["a"] * n + ["b"] * n, "reward": [*rewards["a"][:n], *rewards["b"][:n]]})
         attrs = study.summary().attrs
-        read = Summarized(study._read(), study.policy, 0.95, study._direction, study.control, study._limits)
+        read = Summarized(
+            local_of(study).journal(), study.policy, 0.95, study.settings.sign, study.control, study.settings.limits
+        )
         found = best(read)
         assert found == (attrs["best_arm"], attrs["best_arm_reason"])
         reasons.add(found.reason)

@@ -6,6 +6,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import NEVER
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.live.winner import _rates
 from tests.live.test_lateness import clock, url  # noqa: F401
@@ -131,7 +132,7 @@ def test_a_unit_counts_once_although_its_arm_was_retired(url, clock, settings): 
     assert study.propensities(**place) == pytest.approx(chances)
     assert study.replay().same
     other = db.load_study("s", url) if url else study
-    assert other._read().told.trials == [0, 1, 2, 3, 4, 5]
+    assert local_of(other).journal().told.trials == [0, 1, 2, 3, 4, 5]
 
 
 def test_equal_arms_have_no_winner_because_units_return():
@@ -205,7 +206,7 @@ def test_a_unit_without_a_first_reward_does_not_count_until_it_has_one(end):
         study.tell(first, 2.0)
     else:
         study.correct(first, 2.0)
-    assert study._read().told.rewards == [2.0]
+    assert local_of(study).journal().told.rewards == [2.0]
     assert study.replay().same
 
 
@@ -231,9 +232,9 @@ def test_a_retired_arm_is_not_shown_to_those_who_wait_for_it(url, clock):  # noq
     study.tell(mine[0], 1.0)
     clock.now += 100.0
     study.settle()
-    assert study._read().reward_of[mine[0].id] == 1.0
-    assert study._read().reward_of[mine[1].id] == 0.0  # late, as any other
-    assert study._read().of(mine[0].segment).n_told[ARMS.index(gone)] >= 1
+    assert local_of(study).journal().reward_of[mine[0].id] == 1.0
+    assert local_of(study).journal().reward_of[mine[1].id] == 0.0  # late, as any other
+    assert local_of(study).journal().of(mine[0].segment).n_told[ARMS.index(gone)] >= 1
     study.add_arm(gone)
     kept = study.ask(unit=mine[0].unit, segment="x")
     assert kept.arm != gone  # a unit keeps the arm that it was assigned last
@@ -259,13 +260,13 @@ def test_nothing_that_happens_to_a_repeated_trial_changes_what_is_pending(clock,
     place = {} if segments is None else {"segment": "x"}
     first = study.ask(unit="v", **place)
     study.tell(first, 1.0)
-    journal = study._read()
+    journal = local_of(study).journal()
     before = list(journal.n_told), list(journal.n_pending)
     outcomes(study, study.ask(unit="v", **place))
     left = study.ask(unit="v", **place)
     study.abandon(left)
     study.reopen(left)
-    journal = study._read()
+    journal = local_of(study).journal()
     assert (journal.n_told, journal.n_pending) == before
     clock.now += 10.0
     late = study.settle()
@@ -291,7 +292,7 @@ def test_policies_that_count_pending_trials_count_no_repeated_ones():
     study.propensities()
     mine = [arm == other.arm for arm in ARMS]
     earliest = [other.id if pending else NEVER for pending in mine]
-    assert study._state.decider._waiting == [*map(int, mine), *earliest]
+    assert local_of(study)._state.decider._waiting == [*map(int, mine), *earliest]
 
 
 def test_forecasts_count_only_what_counts():
@@ -303,7 +304,7 @@ def test_forecasts_count_only_what_counts():
             study.tell(study.ask(unit=f"u{k}"), 1.0)
     log = study.trials_dataframe()
     later = log[log["status"] == "told"]["arm"].iloc[30:].value_counts(normalize=True)
-    rates = _rates(study._read(), study.policy, [0, 1, 2])
+    rates = _rates(local_of(study).journal(), study.policy, [0, 1, 2])
     assert rates.trials == 60
     assert dict(zip(ARMS, rates.shares.tolist(), strict=True)) == pytest.approx(later.to_dict())
 
@@ -324,7 +325,7 @@ def test_units_keep_their_arm_in_other_segments_and_windows_close(clock):  # noq
 
 
 def test_what_is_left_of_damaged_units_can_be_read():
-    events = visited()._events()
+    events = local_of(visited()).rows()
     for gone in (3, 10, 60):
         journal = Journal()
         journal.apply(recover([event for event in events if event.number != gone]).events)

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.logged_rounds import Logged
+from dirichlet_bandits.inference.logged_rounds import LoggedTrials
+from dirichlet_bandits.live.local import local_of
 from tests.live.test_lateness import clock, url  # noqa: F401
 
 ARMS = ["a", "b"]
@@ -118,7 +119,7 @@ def test_trials_after_the_last_reward_change_no_estimate(name: str, clock) -> No
     for k in range(60):
         study.tell(study.ask(segment=parts[k % len(parts)], unit=f"u{k % 50}"), coin(rng))
     for part in parts:
-        while study._read().of(part).rest:
+        while local_of(study).journal().of(part).rest:
             study.tell(study.ask(segment=part), 1.0)
     clock.now += 86_400.0
     study.settle()
@@ -186,7 +187,7 @@ def test_an_interval_holds_if_only_good_rewards_are_reported() -> None:
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 4.0, 4.0], [0.0, 0.0, 3.0, 1.0]])
 def test_missing_rewards_stand_as_the_mean_of_their_arm(weights: list[float]) -> None:
     rewards = np.array([2.0, 5.0, np.nan, np.nan])
-    log = Logged(np.arange(4), np.zeros(4, int), np.array(weights), rewards)
+    log = LoggedTrials(np.arange(4), np.zeros(4, int), np.array(weights), rewards)
     mean = np.average(rewards[:2], weights=weights[:2] if any(weights[:2]) else None)
     assert log.weights().sum() == pytest.approx(sum(weights))
     assert log.weights()[2:].tolist() == [0.0, 0.0]
@@ -201,10 +202,10 @@ def test_the_spread_of_filled_rewards_is_that_of_the_estimate() -> None:
     reward[rng.random(40) < 0.4] = np.nan
 
     def total(counted: np.ndarray) -> float:
-        log = Logged(np.arange(40), arm, weight * counted, reward)
+        log = LoggedTrials(np.arange(40), arm, weight * counted, reward)
         return float(np.nansum(log.weights() * reward))
 
-    log = Logged(np.arange(40), arm, weight, reward)
+    log = LoggedTrials(np.arange(40), arm, weight, reward)
     for trial in range(40):
         step = np.zeros(40)
         step[trial] = 1e-6

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
 from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
 from tests.live.test_lateness import url  # noqa: F401
@@ -113,10 +114,10 @@ def test_counts_and_means_of_a_weight_are_those_of_the_formula():
     study = db.create_study(
         "s", arms=["a", "b"], policy="UCB1(sigma=1)", seed=4, history={"a": [1, 0], "b": [0]}, weight=0.25
     )
-    state = study._nothing().decider
+    state = local_of(study).new_decider()
     study.tell(study.ask(), 0.5)
-    state.propensities(study._read())
-    arm = study._read().arm_of[0]
+    state.propensities(local_of(study).journal())
+    arm = local_of(study).journal().arm_of[0]
     counts, sums = np.array([0.5, 0.25]), np.array([0.25, 0.0])
     counts[arm] += 1.0
     sums[arm] += 0.5

@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.inference.differences import costs, lead, sample, statistic
+from dirichlet_bandits.inference.winner import error_shares
 from dirichlet_bandits.live import reading
-from dirichlet_bandits.live.differences import costs, lead, sample, statistic
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.recovery import recover
-from dirichlet_bandits.live.winner import error_shares, winner
+from dirichlet_bandits.live.winner import winner
 from dirichlet_bandits.storage import MemoryStorage
 from tests import naive
 
@@ -30,7 +32,7 @@ def test_the_smallest_probability_of_error_is_possible() -> None:
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
     told(study, np.tile([0.0, 1.0], (800, 1)))
     smallest = math.nextafter(0.0, 1.0)
-    assert study.winner(smallest).arm == "b"
+    assert study.declare_winner(smallest).arm == "b"
     plan = db.plan(
         {"a": [0.0] * 2, "b": [1.0] * 2}, delta=smallest, horizon=1600, replications=2, policies=["EqualSplit"]
     )
@@ -73,7 +75,7 @@ def test_the_rule_is_the_evidence_against_its_threshold() -> None:
     study = db.create_study("page", arms=["a", "b", "c"], bounds=(10, 20), seed=1)
     rewards = 10.0 + 10.0 * np.random.default_rng(3).beta(2.0, [3.0, 2.6, 1.2], (5, 3))
     told(study, rewards)
-    found = study.winner(DELTA)
+    found = study.declare_winner(DELTA)
     assert (found.leader, found.arm, found.proved, found.established_at) == ("c", None, True, None)
     z = (rewards - 10.0) / 10.0
     for rival, column in zip(found.rivals, (0, 1), strict=True):
@@ -95,7 +97,7 @@ def test_a_rival_is_beaten_if_and_only_if_the_interval_of_the_lead_excludes_the_
     for n in range(40, 600, 40):
         study = db.create_study("page", arms=["a", "b", "c"], bounds=bounds, seed=1)
         told(study, coins(5, n, 0.5, 0.6, 0.8))
-        found = study.winner(DELTA, margin)
+        found = study.declare_winner(DELTA, margin)
         for rival in found.rivals:
             assert (rival.statistic >= rival.threshold) == (rival.low > -margin)
             outcomes.add(rival.beaten)
@@ -124,28 +126,28 @@ def test_a_winner_is_recorded_once_and_never_silently_withdrawn(tmp_path: object
     place = f"sqlite:///{tmp_path}/page.db"
     study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), storage=place, seed=1)
     told(study, coins(0, 200, 0.2, 0.7))
-    first = study.winner()
+    first = study.declare_winner()
     assert (first.arm, first.established_at, first.note) == ("blue", 400, None)
-    events = len(study._events())
-    assert study.winner() == first
-    assert study.winner(0.2, 0.1).arm == "blue"
-    assert len(study._events()) == events  # laxer questions are answered by the first record
-    assert study.winner(1e-6).established_at == 400
-    assert len(study._events()) == events + 1
+    events = len(local_of(study).rows())
+    assert study.declare_winner() == first
+    assert study.declare_winner(0.2, 0.1).arm == "blue"
+    assert len(local_of(study).rows()) == events  # laxer questions are answered by the first record
+    assert study.declare_winner(1e-6).established_at == 400
+    assert len(local_of(study).rows()) == events + 1
     told(study, np.ones((600, 1)), ["red"])
     told(study, np.zeros((600, 1)), ["blue"])
-    later = db.load_study("page", place).winner()
+    later = db.load_study("page", place).declare_winner()
     assert (later.arm, later.established_at) == ("blue", 400)
     assert later.note == "the present rewards would establish red instead"
     assert "winner: blue\nestablished after 400 trials\nnote: the present rewards would" in str(later)
     assert study.replay().same
     study.export(f"{tmp_path}/log.csv")
     study.add_arm("green")
-    assert study.winner().note == (
+    assert study.declare_winner().note == (
         "the present rewards would not establish it (red leads, but not yet by enough over green)"
     )
-    assert study.winner(0.01).forecast == "too few rewards to estimate how many more trials it takes"
-    fresh = study.winner(1e-9)
+    assert study.declare_winner(0.01).forecast == "too few rewards to estimate how many more trials it takes"
+    fresh = study.declare_winner(1e-9)
     assert fresh.arm is None
     assert "green" in fresh.reason
 
@@ -155,13 +157,13 @@ def test_winner_of_costs_and_of_rewards_without_bounds() -> None:
     for bounds in ((-10.0, 10.0), None):
         study = db.create_study("costs", arms=["a", "b"], direction="minimize", bounds=bounds, seed=1)
         told(study, np.clip(rng.normal([1.0, 2.0], 1.0, (2000, 2)), -10.0, 10.0))
-        found = study.winner()
+        found = study.declare_winner()
         assert (found.arm, found.proved) == ("a", bounds is not None)
         assert found.rivals[0].lead == pytest.approx(1.0, abs=0.2)
         assert ("asymptotic, not proved" in str(found)) == (bounds is None)
     few = db.create_study("few", arms=["a", "b"], seed=1)
     told(few, np.array([[0.0, 1.0]] * 9))
-    assert few.winner().arm is None
+    assert few.declare_winner().arm is None
 
 
 @pytest.mark.parametrize(
@@ -177,9 +179,9 @@ def test_winner_of_costs_and_of_rewards_without_bounds() -> None:
 )
 def test_a_winner_says_what_it_assumes(settings: dict[str, object], levels: bool) -> None:
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1, **settings)
-    assert ("levels do not move" in study.winner().assumes) == levels
+    assert ("levels do not move" in study.declare_winner().assumes) == levels
     told(study, np.array([[0.0, 1.0]] * 100))
-    found = study.winner()
+    found = study.declare_winner()
     assert found.arm == "b"
     assert found.claim == f"the probability of error is at most 5%, {found.assumes}"
     assert str(found).endswith(f"(proved), {found.assumes}")
@@ -191,13 +193,13 @@ def test_a_winner_says_what_it_assumes(settings: dict[str, object], levels: bool
 def test_no_winner_of_a_cvar_and_bad_questions() -> None:
     study = db.create_study("risk", arms=["a", "b"], policy="RDS(level=0.2)", bounds=(0, 1))
     with pytest.raises(db.ArgumentError, match="no winner is named by CVaR"):
-        study.winner()
+        study.declare_winner()
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1))
     for delta in (0.0, 1.0, math.nan):
         with pytest.raises(db.ArgumentError, match="'delta'"):
-            study.winner(delta)
+            study.declare_winner(delta)
     with pytest.raises(db.ArgumentError, match="'margin'"):
-        study.winner(0.05, math.inf)
+        study.declare_winner(0.05, math.inf)
 
 
 def test_arms_that_come_and_go_share_the_error() -> None:
@@ -207,17 +209,17 @@ def test_arms_that_come_and_go_share_the_error() -> None:
     assert sum(error_shares([0] * 7, b, True)[b - 1] for b in range(7)) == pytest.approx(0.9)
     study = db.create_study("page", arms=["a", "b", "c"], bounds=(0, 1), seed=1)
     told(study, coins(1, 300, 0.2, 0.8, 0.75))
-    assert study.winner().arm is None
-    usual = study.winner().rivals[0].threshold
+    assert study.declare_winner().arm is None
+    usual = study.declare_winner().rivals[0].threshold
     study.retire_arm("c")  # it was not beaten: without it, the other comparison costs more
-    found = study.winner()
+    found = study.declare_winner()
     assert [rival.arm for rival in found.rivals] == ["a"]
     assert found.rivals[0].threshold > usual
     assert found.arm == "b"
     study.retire_arm("a")
     other = db.load_study("page", study.storage)
-    assert other.winner().arm == "b"
-    assert other.winner(1e-8).arm is None
+    assert other.declare_winner().arm == "b"
+    assert other.declare_winner(1e-8).arm is None
 
 
 RANGES = (
@@ -232,7 +234,7 @@ def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     rewards = np.zeros((200, 2))
     rewards[:100, 0], rewards[:120, 1] = 1.0, 1.0  # means of 0.5 and 0.6, exactly
     told(study, rewards)
-    found = study.winner()
+    found = study.declare_winner()
     assert found.arm is None
     assert found.more is not None
     grown = db.create_study("more", arms=["a", "b"], bounds=(0, 1), seed=1)
@@ -240,13 +242,13 @@ def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     many = np.zeros((int(200 * factor * 1.01), 2))
     many[: many.shape[0] // 2, 0], many[: int(0.6 * many.shape[0]), 1] = 1.0, 1.0
     told(grown, many)
-    assert grown.winner().arm == "b"
+    assert grown.declare_winner().arm == "b"
     # With 2% of the trials, the weaker arm is what a winner waits for.
     past = {"arm": (["b"] * 49 + ["a"]) * 20, "reward": ([1.0] * 29 + [0.0] * 20 + [0.5]) * 20}
     rare = db.create_study("rare", arms=["a", "b"], policy="EpsilonGreedy(0.04)", bounds=(0, 1), seed=1)
     told(rare, rewards)
     rare.add_trials(past)
-    slow = rare.winner()
+    slow = rare.declare_winner()
     assert slow.more is not None
     assert slow.more_low is not None
     assert slow.more_high is not None
@@ -260,7 +262,7 @@ def test_the_forecast_says_how_many_more_trials_it_takes() -> None:
     fading = db.create_study("fading", arms=["a", "b"], policy="RDS", bounds=(0, 1), seed=1)
     told(fading, rewards)
     fading.add_trials(past)
-    never = fading.winner()
+    never = fading.declare_winner()
     assert never.more is None
     assert never.floor == 0.1
     assert never.with_floor is not None
@@ -279,9 +281,9 @@ def test_a_floor_that_a_study_has_does_not_count_twice() -> None:
     for _ in range(400):
         trial = study.ask()
         study.tell(trial, float(rng.random() < {"a": 0.4, "b": 0.6}[trial.arm]))
-    found = study.winner()
+    found = study.declare_winner()
     study.set_floor(found.floor)
-    again = study.winner()
+    again = study.declare_winner()
     assert found.more is not None
     assert again.more == pytest.approx(found.with_floor, rel=0.1)  # what a floor promises, it keeps once it is set
     assert found.with_floor <= 0.5 * found.more
@@ -296,15 +298,15 @@ def test_forecasts_come_true() -> None:
             f"{seed}", arms=["a", "b"], policy="ThompsonSampling('bernoulli')", bounds=(0, 1), floor=0.1, seed=seed
         )
         rng = np.random.default_rng(seed)
-        found = study.winner()
+        found = study.declare_winner()
         for t in range(1, 5001):
             trial = study.ask()
             study.tell(trial, float(rng.random() < {"a": 0.3, "b": 0.5}[trial.arm]))
             if t == 250:
-                found = study.winner()
-            if t % 50 == 0 and t >= 250 and study.winner().arm is not None:
+                found = study.declare_winner()
+            if t % 50 == 0 and t >= 250 and study.declare_winner().arm is not None:
                 break
-        assert study.winner().arm == "b"
+        assert study.declare_winner().arm == "b"
         low, high = found.more_low or 0, np.inf if found.more_high is None else found.more_high
         held += bool(low - 50 <= t - 250 <= high + 50)
     assert held >= 5
@@ -313,8 +315,8 @@ def test_forecasts_come_true() -> None:
 def test_equal_arms_have_a_winner_within_a_margin_only() -> None:
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
     told(study, np.ones((50, 2)))
-    assert (study.winner().arm, study.winner().reason) == (None, "2 arms are equally good")
-    assert (study.winner(margin=-0.5).arm, study.winner(margin=0.5).arm) == (None, "a")
+    assert (study.declare_winner().arm, study.declare_winner().reason) == (None, "2 arms are equally good")
+    assert (study.declare_winner(margin=-0.5).arm, study.declare_winner(margin=0.5).arm) == (None, "a")
 
 
 def test_winners_of_segments() -> None:
@@ -324,23 +326,23 @@ def test_winners_of_segments() -> None:
         for trial in study.ask(120, segment=segment):
             study.tell(trial, float(rng.random() < means[trial.arm == "b"]))
     with pytest.raises(db.ArgumentError, match="'segment' must be one of 'clay', 'sand'"):
-        study.winner()
-    clay, sand = (study.winner(0.2, 0.3, segment=segment) for segment in ("clay", "sand"))
+        study.declare_winner()
+    clay, sand = (study.declare_winner(0.2, 0.3, segment=segment) for segment in ("clay", "sand"))
     assert (clay.leader, sand.leader) == ("b", "a")
-    assert [(one.arm, one.segment) for one in study._read().winners] == [
+    assert [(one.arm, one.segment) for one in local_of(study).journal().winners] == [
         (names.index(found.arm), segment)
         for found, segment in ((clay, "clay"), (sand, "sand"))
         if found.arm is not None
         for names in (study.arms,)
     ]
-    assert study.winner(0.2, 0.3, segment="clay") == clay
+    assert study.declare_winner(0.2, 0.3, segment="clay") == clay
 
 
 def test_a_study_with_a_winner_can_be_recovered_and_a_bad_record_is_refused() -> None:
     study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
     told(study, coins(0, 200, 0.2, 0.7))
-    study.winner()
-    events = list(study._events())
+    study.declare_winner()
+    events = list(local_of(study).rows())
     recovered = recover([event for event in events if event.number not in (1, 5)])  # an arm and a trial are missing
     journal = Journal()
     journal.apply(recovered.events)
@@ -355,12 +357,12 @@ def test_a_winner_is_computed_once_per_event(monkeypatch: pytest.MonkeyPatch) ->
     computed = []
     monkeypatch.setattr(reading, "winner", lambda *given: computed.append(given[-1]) or winner(*given))
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
-    first = study.winner()
-    assert study.winner() is first
-    assert study.winner(0.1) is not first
+    first = study.declare_winner()
+    assert study.declare_winner() is first
+    assert study.declare_winner(0.1) is not first
     assert len(computed) == 2
     with pytest.raises(db.ArgumentError, match="'delta' must be"):
-        study.winner([0.1])  # type: ignore[arg-type]
+        study.declare_winner([0.1])  # type: ignore[arg-type]
     study.tell(study.ask(), 1.0)
-    assert study.winner().trials == 1
+    assert study.declare_winner().trials == 1
     assert [question.delta for question in computed] == [0.05, 0.1, 0.05]

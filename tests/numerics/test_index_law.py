@@ -26,10 +26,10 @@ LAWS = {
 @pytest.mark.parametrize("n", [60, 300])
 def test_density_kept_and_anew(law, n):
     x = LAWS[law](np.random.default_rng(n), n)
-    centre, width = x.mean(), (x.std() + 1.0 / n) / math.sqrt(n)
+    center, width = x.mean(), (x.std() + 1.0 / n) / math.sqrt(n)
     kept = contour.make(1)[0]
     for t in (0.5, 2.0, 3.0):
-        m = centre + t * width
+        m = center + t * width
         contour.build(kept, x, np.empty(0), 1.0, m)
         log_f, slope, error = log_density(kept, m, 1.0)
         assert error <= DENSITY_ERROR

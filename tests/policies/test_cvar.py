@@ -126,12 +126,12 @@ def test_many_rewards_sum_to_one_and_are_almost_gaussian(level):
     data = [rng.beta(2, 3, 3000), rng.beta(2, 3, 2000) + 0.002]
     chances = db.propensities(db.BCVTS(2.0, level), data)  # no warning either
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
-    centre, spread = [], 0.0
+    center, spread = [], 0.0
     for x in data:
         q = np.quantile(x, level)
-        centre.append(db.cvar(x, level))
+        center.append(db.cvar(x, level))
         spread += np.var(np.maximum(q - x, 0.0)) / level**2 / x.size  # asymptotic variance of a CVaR
-    assert chances[0] == pytest.approx(special.ndtr((centre[0] - centre[1]) / math.sqrt(spread)), abs=0.02)
+    assert chances[0] == pytest.approx(special.ndtr((center[0] - center[1]) / math.sqrt(spread)), abs=0.02)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.9])
@@ -141,7 +141,7 @@ def test_values_that_always_count_may_be_compressed(level, monkeypatch):
     for block in (probability._BLOCK, x.size):
         monkeypatch.setattr(probability, "_BLOCK", block)
         index = probability.reweighted_cvar(x, level)
-        found.append(index.tails(index.centre + index.width * np.array([[-6.0, -3.0, -1.0, 0.5, 2.0, 6.0]])))
+        found.append(index.tails(index.center + index.width * np.array([[-6.0, -3.0, -1.0, 0.5, 2.0, 6.0]])))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
     assert found[0][1].min() < 1e-8
 

@@ -55,7 +55,7 @@ def naive_counts(pair, values, horizon, replications):
 def test_pull_counts_have_the_law_of_the_twin(name):
     pair = PAIRS[name]
     values = VALUES[pair.rewards]
-    slow_index = name.startswith("Empirical")  # their twins solve an optimisation for each arm at each step
+    slow_index = name.startswith("Empirical")  # their twins solve an optimization for each arm at each step
     expected = naive_counts(pair, values, HORIZON, 400 if slow_index else PLAYED)
     assert chi_square(expected, pull_counts(pair.policy, values, HORIZON, SIMULATED, fast=True)) > ALARM
 

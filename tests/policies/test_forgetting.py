@@ -12,10 +12,11 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.verbs import specialised
-from dirichlet_bandits.live.description import described, parse_policy, restore
+from dirichlet_bandits.engine.verbs import specialized
+from dirichlet_bandits.live.description import described, restore
 from dirichlet_bandits.policies.forgetting.reweighting import samples_of
 from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
+from dirichlet_bandits.policies.written import parse_policy
 from tests.live.reporting import report_some
 from tests.naive import forgetting
 from tests.naive import policies as naive
@@ -85,8 +86,8 @@ def reported(policy, n_arms, reports, now):
     """State after reports of (decision, arm, reward, decisions made until then), and ``now`` decisions."""
     state, rng = policy.init(n_arms), np.random.default_rng(0)
     for decision, arm, reward, made in reports:
-        state = specialised(_tell, policy.params)(policy.params, state, arm, reward, decision, made, rng)
-    specialised(_wait, policy.params)(policy.params, state, now)
+        state = specialized(_tell, policy.params)(policy.params, state, arm, reward, decision, made, rng)
+    specialized(_wait, policy.params)(policy.params, state, now)
     return state
 
 
@@ -137,7 +138,7 @@ def test_memory_and_the_rewards_of_a_decision_do_not_grow(policy):
     # Decisions and propensities are made from these arrays alone: their cost is that of the window.
     assert state.pulls.sum() == state.arms.size == policy.params.window
     if isinstance(policy.params, DiscountedNPTSParams | DiscountedRDSParams):
-        used = specialised(samples_of, policy.params)(policy.params, state)
+        used = specialized(samples_of, policy.params)(policy.params, state)
         assert used.values.size == policy.params.window
         assert used.weights.min() >= 1e-6 > used.weights.min() * policy.gamma
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 import dirichlet_bandits as db
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies.index import all_indices
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, update_all
@@ -87,7 +87,7 @@ def test_many_rewards(policy):
     """A near tie of large arms that goes on."""
     rng = np.random.default_rng(3)
     state, keeper = policy.init(2), IncrementalPropensities(policy, 2)
-    tell = specialised(update_all, policy.params)
+    tell = specialized(update_all, policy.params)
     for arm, n in enumerate((9_000, 12_000)):
         state = tell(policy.params, state, arm, np.minimum(rng.gamma(2.0, 1.0 + 0.01 * arm, n), TOP), rng)
     for step in range(60):

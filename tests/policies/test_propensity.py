@@ -312,7 +312,7 @@ def test_two_arms_of_mbe_by_quadrature(n1, n2):
         grids.append((law, d, weights * (high - low) / 2 * stats.norm(mean, deviation).pdf(d)))
     (a, d1, w1), (b, d2, w2) = grids
     ratio = a.excess_variance / d1[:, None] ** 2 + b.excess_variance / d2**2
-    gap = (a.centre + a.excess / d1)[:, None] - (b.centre + b.excess / d2)
+    gap = (a.center + a.excess / d1)[:, None] - (b.center + b.excess / d2)
     finite = float((w1[:, None] * w2 * special.ndtr(gap / np.sqrt(ratio))).sum())
     infinite = [float(special.ndtr(-law.weight / math.sqrt(law.weight_variance))) for law in laws]
     want = finite + infinite[0] * (1.0 - infinite[1] / 2)

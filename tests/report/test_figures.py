@@ -5,11 +5,11 @@ import pytest
 import xarray as xr
 
 import dirichlet_bandits as db
+from dirichlet_bandits.display.numbers import measured as short
 from dirichlet_bandits.experiments import Experiment, KinfStudy
 from dirichlet_bandits.experiments.experiment import PlotSettings
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.report import figures, regret_figures
-from dirichlet_bandits.report.numbers import short
 from tests.report import made_up
 
 SIZES = [100, 1000, 10_000]
@@ -57,7 +57,7 @@ def test_admissible_parameters_are_shaded():
         "family": ("panel", [0.2]),
     }
     figure = figures.qds(panel, xr.Dataset(data, {"panel": [panel.name]}))
-    assert words(figure) == ["admissible", "tail summarised", "in the family"]
+    assert words(figure) == ["admissible", "tail summarized", "in the family"]
     (shaded,) = (patch.get_paths()[0].vertices for patch in figure.axes[0].collections)
     assert (shaded[:, 0].min(), shaded[:, 0].max()) == (2.0, 3.0)
 
@@ -72,7 +72,7 @@ def experiment(**settings):
 
 
 def test_the_final_regret_has_one_row_per_policy():
-    (axes,) = regret_figures.final(experiment(unit="kg/ha"), made_up.result(REGRETS)).axes
+    (axes,) = regret_figures.final(experiment(reward_unit="kg/ha"), made_up.result(REGRETS)).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(REGRETS)
     assert [line.get_xydata().tolist() for line in axes.lines] == [
         [[np.mean(regret), row]] for row, regret in enumerate(REGRETS.values())

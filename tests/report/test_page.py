@@ -49,7 +49,7 @@ def experiment():
         horizon=100,
         replications=30,
         seed=3,
-        plot=PlotSettings(unit="coins"),
+        plot=PlotSettings(reward_unit="coins"),
         figures=[Panel("both", "both of them", [EVIL, "$x^ & <b> $"])],
         paper=Published("section 9", f"About {EVIL}", "It differs.", {EVIL: Printed(1234.5, 2.0, 3.0, 4.0)}),
         claims=[Claim(f"{EVIL} wins.", lower=[EVIL], than=["$x^ & <b> $"], reading="by <a lot>")],
@@ -218,7 +218,7 @@ def test_readings_of_a_claim():
     assert all_of_them.conclusion == "Every reading supports this statement."
 
 
-def test_colours_follow_the_choice_of_dark_pages(written):
+def test_colors_follow_the_choice_of_dark_pages(written):
     image = re.search(r"data:image/svg\+xml;base64,([^\"]+)", written[1])[1]
     svg = base64.b64decode(image).decode()
     assert "prefers-color-scheme:dark" in svg

@@ -19,7 +19,7 @@ def result():
     return db.simulate(BANDIT, policies, horizon=400, replications=60, seed=0)
 
 
-def labelled(axes):
+def labeled(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
@@ -27,7 +27,7 @@ def test_the_picture_shows_every_policy_and_the_bound(result, tmp_path):
     figure = result.plot(tmp_path / "regret.png", log_time=True, lower_bound=2.0, title="Two Gaussians")
     assert (tmp_path / "regret.png").stat().st_size > 10_000
     (axes,) = figure.axes
-    lines = labelled(axes)
+    lines = labeled(axes)
     assert list(lines) == ["narrow", r"wide \$5", "asymptotic lower bound"]
     np.testing.assert_allclose(lines["narrow"].get_ydata(), result.regret.sel(policy="narrow").mean("replication"))
     assert axes.get_xscale() == "log"
@@ -36,13 +36,13 @@ def test_the_picture_shows_every_policy_and_the_bound(result, tmp_path):
 
 def test_the_evident_lower_bound_begins_where_it_means_something(result, tmp_path):
     assert result.lower_bound == 2.0  # 2 sigma^2 / gap
-    time, bound = labelled(result.plot().axes[0])["asymptotic lower bound"].get_data()
+    time, bound = labeled(result.plot().axes[0])["asymptotic lower bound"].get_data()
     np.testing.assert_allclose(bound, 2.0 * np.log(time))
     recorded = result.data["time"].values
     # Pulling both arms evenly costs t / 2, which is less than 2 log t until t = 8.6.
     np.testing.assert_array_equal(time, recorded[recorded >= 9])
-    assert "asymptotic lower bound" not in labelled(result.plot(lower_bound=False).axes[0])
-    assert "asymptotic lower bound" not in labelled(result.plot(lower_bound=1000.0).axes[0])  # too early to say
+    assert "asymptotic lower bound" not in labeled(result.plot(lower_bound=False).axes[0])
+    assert "asymptotic lower bound" not in labeled(result.plot(lower_bound=1000.0).axes[0])  # too early to say
     result.save(tmp_path / "runs.zarr")
     assert db.load(tmp_path / "runs.zarr").lower_bound == 2.0
     with pytest.raises(db.ArgumentError, match="'lower_bound' must be a finite number"):
@@ -50,7 +50,7 @@ def test_the_evident_lower_bound_begins_where_it_means_something(result, tmp_pat
     unknown = db.Bandit([db.Gaussian(0.0, 1.0), db.Uniform(0.0, 1.0)])
     other = db.simulate(unknown, {"narrow": db.UCB1(sigma=0.5)}, horizon=10, replications=2, seed=0)
     assert other.lower_bound is None
-    assert "asymptotic lower bound" not in labelled(other.plot().axes[0])
+    assert "asymptotic lower bound" not in labeled(other.plot().axes[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,9 +113,9 @@ def test_bands(result):
 
 
 def test_pulls_reward_and_sweep_show_the_means(result):
-    dots = labelled(result.plot(kind="pulls").axes[0])["narrow"]
+    dots = labeled(result.plot(kind="pulls").axes[0])["narrow"]
     np.testing.assert_allclose(dots.get_xdata(), result.pulls.sel(policy="narrow").mean("replication"))
-    paid = labelled(result.plot(kind="reward").axes[0])
+    paid = labeled(result.plot(kind="reward").axes[0])
     assert paid["narrow"].get_xdata()[0] == pytest.approx(float(result.reward.sel(policy="narrow").mean()))
     assert paid["best arm at every pull"].get_xdata()[0] == 400.0
     axes = result.plot(kind="sweep").axes[0]

@@ -119,7 +119,7 @@ def test_the_table_over_time_ends_with_the_last_trial():
     assert moments(series(["a", "b"], 2, filled(["a", "b"], []).trials_dataframe())) == []
 
 
-def test_with_many_arms_the_most_tried_have_colours():
+def test_with_many_arms_the_most_tried_have_colors():
     arms = [f"arm {k}" for k in range(40)]
     study = filled(arms, [float(k % 7) for k in range(120)], control="arm 39")
     log = study.trials_dataframe()

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.description import parse_policy
-from dirichlet_bandits.service.remote_study import written_policy
+from dirichlet_bandits.policies.written import POLICY
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
 from tests.sockets import accepted
@@ -33,7 +32,7 @@ def test_the_methods_are_those_of_a_study():
 
 def test_every_policy_travels_as_text():
     for pair in PAIRS.values():
-        assert parse_policy(written_policy(pair.policy)) == pair.policy
+        assert POLICY.from_text(POLICY.to_text(pair.policy, "policy"), "policy") == pair.policy
 
 
 def test_same_decisions_and_answers_as_here(studies, tmp_path):

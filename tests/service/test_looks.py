@@ -121,8 +121,8 @@ def background(page):
     return page.execute_script("return getComputedStyle(document.body).backgroundColor")
 
 
-def prefer(page, colours):
-    features = [{"name": "prefers-color-scheme", "value": colours}]
+def prefer(page, colors):
+    features = [{"name": "prefers-color-scheme", "value": colors}]
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
@@ -147,7 +147,7 @@ def test_light_and_dark(page, service, studies):
     prefer(page, "")
 
 
-def test_the_colours_need_no_script(service):
+def test_the_colors_need_no_script(service):
     with service.http() as client:
         before = f"{service.url}/study?name=a+b"
         for referer, back in ((before, "/study?name=a+b"), ("http://evil.example//evil.example/", "/evil.example/")):
@@ -193,9 +193,9 @@ def test_a_mistyped_reward_is_corrected_and_voided(page, service, studies, reque
     assert [link.accessible_name for link in page.find_elements(By.CSS_SELECTOR, "tbody th a")] == ["Trial 3"]
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_a_study_is_planned_and_begun(page, service, colours):
-    prefer(page, colours)
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_a_study_is_planned_and_begun(page, service, colors):
+    prefer(page, colors)
     follow(page, page.find_element(By.CSS_SELECTOR, ".actions a[href='/plan']").click)
     idle = text(page, "form [role=status]")
     stop = "document.querySelector('form.card').addEventListener('submit', (e) => e.preventDefault(), {once: true})"
@@ -241,13 +241,13 @@ LOOKED_AT = {
 }
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_nothing(page, service, studies, colours, request):
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_axe_finds_nothing(page, service, studies, colors, request):
     """Contrast, names, roles, order: the rules of axe-core, on every page; in the dark only the contrast is another."""
     phone = request.node.callspec.params["window"][0] < 500
     few = ["two arms", "segments", "trials"] if phone else ["home", "two arms", "forty arms", "API", "new study"]
-    looked_at = LOOKED_AT if colours == "light" and not phone else {name: LOOKED_AT[name] for name in few}
-    options = {"runOnly": ["color-contrast"]} if colours == "dark" else {}
+    looked_at = LOOKED_AT if colors == "light" and not phone else {name: LOOKED_AT[name] for name in few}
+    options = {"runOnly": ["color-contrast"]} if colors == "dark" else {}
     played(studies, "looks", ["<b>a</b>", "b"])
     played(studies, "Forty looks", [f"arm {k}" for k in range(40)])
     played(studies, "Risky looks", ["a", "b"], policy=db.BCVTS(upper=1, level=0.2))
@@ -258,7 +258,7 @@ def test_axe_finds_nothing(page, service, studies, colours, request):
         for k in range(12):
             soils.tell(soils.ask(segment=soils.segments[k % 2], unit=f"field {k}"), float(k % 5))
         soils.ask(2, segment="clay")
-    prefer(page, colours)
+    prefer(page, colors)
     page.set_script_timeout(60)
     found = {}
     for name, path in looked_at.items():

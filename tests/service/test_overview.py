@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.display.numbers import short
 from dirichlet_bandits.service.dashboard.overview import overview
-from dirichlet_bandits.service.dashboard.rendering import _templates, short
+from dirichlet_bandits.service.dashboard.rendering import _templates
 from dirichlet_bandits.service.dashboard.typed import real_number
 
 FILLED = ("policy", "floor")

@@ -12,14 +12,14 @@ import dirichlet_bandits
 SCRIPT = """
 import numpy as np
 import dirichlet_bandits as db
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.policies import interface
 policy, rng = {policy}, np.random.default_rng(0)
 state = policy.init(2)
 for arm, reward in [(0, 0.1), (1, 0.9)] * 2:
     state = policy.update(state, arm, reward, rng)
 chosen, = policy.select(state, rng)
-print(chosen, *(sum(specialised(verb, policy.params).stats.cache_hits.values())
+print(chosen, *(sum(specialized(verb, policy.params).stats.cache_hits.values())
                 for verb in (interface._update, interface._select)))
 """
 

@@ -132,8 +132,8 @@ def swap(path, other):
 )
 def test_a_damaged_chunk_is_found_and_done_again(store, whole, damage, array):
     chunk = ["c", "1", "29"] + ["0"] * (array in ("regret", "pulls"))
-    neighbour = store.joinpath(array, *chunk[:2], "28", *chunk[3:])
-    damage(store.joinpath(array, *chunk), neighbour)
+    neighbor = store.joinpath(array, *chunk[:2], "28", *chunk[3:])
+    damage(store.joinpath(array, *chunk), neighbor)
     if (array, damage) == ("digest", remove):
         assert np.isnan(db.load(store).reward.values[1, -3:]).all()  # without a mark it is not done
     else:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.segment_means import shares_of_segments
 from tests.live.test_lateness import Clock, clock  # noqa: F401
@@ -47,11 +48,11 @@ def test_only_first_trials_of_units_count(study):
     expected = told["arm"].value_counts().reindex(study.summary().index, fill_value=0)
     assert study.summary()["told"].to_dict() == expected.to_dict()
     for segment in study.segments:
-        part = study._read().of(segment)
+        part = local_of(study).journal().of(segment)
         assert sorted(part.told.rewards) == sorted(told[told["segment"] == segment]["reward"])
         waiting = log[first & (log["segment"] == segment) & log["status"].isin(["pending", "held"])]
         assert sum(part.n_pending) == len(waiting)
-    assert sum(study._read().n_pending) == (first & log["status"].isin(["pending", "held"])).sum()
+    assert sum(local_of(study).journal().n_pending) == (first & log["status"].isin(["pending", "held"])).sum()
 
 
 @pytest.mark.parametrize(
@@ -63,26 +64,28 @@ def test_the_studies_hold_trials_that_used_to_count_again(study, trials):
     first = ~log.duplicated("unit")
     again = log["unit"].notna() & ~log.duplicated(["unit", "round"]) & ~first
     assert again.sum() >= trials
-    rounds = read_rounds(study._events())
-    assert not rounds.complete[rounds.row_of_trial[log.index[again]]].any()  # estimates leave them out
+    _, rounds = read_rounds(local_of(study).rows())
+    assert not rounds.complete[rounds.row[log.index[again]]].any()  # estimates leave them out
     assert rounds.complete.any()  # and others do not: later ones wait
     if study.segments:
         mine = log[~again & (first | log["unit"].isna())]["segment"]
-        assert shares_of_segments(study._read()) == pytest.approx(mine.value_counts(normalize=True).to_dict())
+        assert shares_of_segments(local_of(study).journal()) == pytest.approx(
+            mine.value_counts(normalize=True).to_dict()
+        )
 
 
 @pytest.mark.parametrize("study", ["reopened"], indirect=True)
 def test_a_trial_that_a_segment_had_lost_takes_its_reward(study, clock):  # noqa: F811
-    part = study._read().of("x")
+    part = local_of(study).journal().of("x")
     assert sorted(part.told.rewards) == [0.0, 0.0, 1.0]  # one of them was reopened and then late
     assert study.pending[0].id == 10
-    clock.now = study._read().records.trial(10).asked_at + 1.0
+    clock.now = local_of(study).journal().records.trial(10).asked_at + 1.0
     study.tell(10, 0.75)
     study.void(10, "mistyped")
     study.correct(10, 0.5)
     clock.now += 100.0
     assert study.settle() == []
-    assert sorted(study._read().of("x").told.rewards) == [0.0, 0.0, *[0.5] * 5, 1.0]
+    assert sorted(local_of(study).journal().of("x").told.rewards) == [0.0, 0.0, *[0.5] * 5, 1.0]
     assert study.replay().same
 
 

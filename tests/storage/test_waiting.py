@@ -18,6 +18,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.events import Asked
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.storage import Row, connecting, open_storage
 from tests.bounds import exit_code, join
 from tests.sockets import accepted
@@ -210,7 +211,7 @@ def test_isolation_is_ours(postgres):
             other = db.load_study("s", url)
             assert len(other) == 0
             asked = []
-            with study._writing() as (known, draft, _):
+            with local_of(study)._writing() as (known, draft, _):
                 thread = threading.Thread(target=lambda: asked.append(other.ask()), daemon=True)
                 thread.start()
                 while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
@@ -269,7 +270,7 @@ def at_work(study, seconds):
     inside, forked = threading.Event(), threading.Event()
 
     def work():
-        with study._writing():
+        with local_of(study)._writing():
             inside.set()
             forked.wait(seconds)
 

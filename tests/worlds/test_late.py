@@ -10,7 +10,8 @@ import dirichlet_bandits as db
 from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
-from dirichlet_bandits.live.description import described, parse_policy, restore
+from dirichlet_bandits.live.description import described, restore
+from dirichlet_bandits.policies.written import parse_policy
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
 from tests.live.reporting import report_some
 from tests.naive import worlds as naive

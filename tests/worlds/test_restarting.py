@@ -12,7 +12,7 @@ from scipy import optimize, stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments.reading import parse
-from dirichlet_bandits.live.description import describe, parse_policy, restore
+from dirichlet_bandits.live.description import describe, restore
 from dirichlet_bandits.numerics.changes import (
     THRESHOLDS,
     Threshold,
@@ -21,6 +21,7 @@ from dirichlet_bandits.numerics.changes import (
     glr_threshold,
     inverse_h,
 )
+from dirichlet_bandits.policies.written import parse_policy
 from tests.naive import restarting as naive
 from tests.policies.test_equal_law import ALARM, VALUES, chi_square, naive_counts, pull_counts
 from tests.policies.twins import PAIRS

@@ -10,7 +10,8 @@ from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.feedback import given_feedback, in_words
 from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
-from dirichlet_bandits.errors import ArgumentError, name_of
+from dirichlet_bandits.display.numbers import in_percent, interval, number
+from dirichlet_bandits.errors import ArgumentError
 
 
 def compare(
@@ -90,7 +91,7 @@ def compare(
         bandit,
         horizon=horizon,
         replications=replications,
-        policies=_policies(policy),
+        policies=policy or None,
         bounds=bounds,
         sigma=sigma,
         ordered=ordered,
@@ -158,30 +159,17 @@ def _bandit(
     return db.Bandit(found.arms, found.names, objective=objective)
 
 
-def _policies(texts: list[str] | None) -> "list[str | db.Policy] | None":
-    """Return the policies of the options ``--policy``: names of classes, or policies with parameters."""
-    if not texts:
-        return None
-    from dirichlet_bandits.live.description import parse_policy
-    from dirichlet_bandits.policies.catalogue import POLICIES
-
-    for text in texts:
-        if "(" not in text and text not in POLICIES:
-            raise ArgumentError("--policy", name_of("a policy", POLICIES, text), text)
-    return [parse_policy(text) if "(" in text else text for text in texts]
-
-
 def _said_of(bandit: "db.Bandit | db.World") -> str:
-    """Describe the options in one line: the number of rewards and the value of each, or the breakpoints of a world."""
+    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints of a world."""
     if not isinstance(bandit, db.Bandit):
         changes = getattr(bandit, "breakpoints", ())
         when = f", which change at pulls {', '.join(map(str, changes))}" if changes else ""
-        return f"{len(bandit)} options: {', '.join(bandit.names)}{when}"
+        return f"{len(bandit)} arms: {', '.join(bandit.names)}{when}"
     told = []
     for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
-        told.append(f"{name} ({bandit.objective.name} {value:.4g}{count})")
-    return f"{len(bandit)} options: " + "; ".join(told)
+        told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
+    return f"{len(bandit)} arms: " + "; ".join(told)
 
 
 def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:
@@ -196,9 +184,13 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
-        interval = "" if k == 0 else f"{place.difference:+.4g} [{place.low:.4g}, {place.high:.4g}]"
+        more = (
+            ""
+            if k == 0
+            else f"{'+' * (place.difference >= 0.0)}{number(place.difference)} {interval(place.low, place.high)}"
+        )
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
-        rows.append((f"{k + 1}. {place.policy}", place.mean, interval, mark))
+        rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
     columns = [
         tables.Column("policy", "policy"),
         tables.Column("mean", "mean"),
@@ -206,7 +198,7 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
         tables.Column("mark", ""),
     ]
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
-    runs, level = result.data.sizes["replication"], f"{100 * ranking.confidence:g}%"
+    runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
     most = "up to " if result.undone else ""
     tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")

@@ -44,7 +44,7 @@ def sample_command(
       dirichlet-bandits crops sample --case case.toml --workers 2
 
     where case.toml may say: cultivar = "PC0003", density = 6.0, a table [soil] with runoff_curve = 80.0,
-    tables [[fertiliser]] with day = 30 and nitrogen = 60.0.
+    tables [[fertilizer]] with day = 30 and nitrogen = 60.0.
     """
     form = tables.form_of(as_json, as_csv)
     chosen = db.crops.PUBLISHED if case is None else db.crops.case_from_toml(case)

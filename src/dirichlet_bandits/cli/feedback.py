@@ -1,10 +1,10 @@
 """Options for when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``."""
 
-import ast
 from pathlib import Path
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.specs import Language
 
 
 def given_feedback(
@@ -36,23 +36,15 @@ def parse_delay(text: str) -> Any:
     from dirichlet_bandits.experiments.reading import DELAYS
 
     expected = "a number of pulls, or a distribution such as Geometric(0.1)"
+    if not text.strip()[:1].isalpha():
+        return _number("--delay", text, expected)
     try:
-        call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call):
-            return _number("--delay", text, expected)
-        if not isinstance(call.func, ast.Name) or call.func.id not in DELAYS:
-            raise ArgumentError("--delay", expected, text)
-        named = {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
-        if len(named) < len(call.keywords):  # one of them is given twice
-            raise ValueError
-        return DELAYS[call.func.id](*map(ast.literal_eval, call.args), **named)
+        return Language(expected, DELAYS).from_text(text, "--delay")
     except ArgumentError as error:
         if error.name == "--delay":
             raise
         _, wanted, got = error.args
-        raise ArgumentError(f"--delay: {error.name}", wanted, got) from None
-    except (SyntaxError, ValueError, TypeError):
-        raise ArgumentError("--delay", expected, text) from None
+        raise ArgumentError(f"--delay: {error.name.partition('.')[2]}", wanted, got) from None
 
 
 def in_words(value: Any) -> Any:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from dirichlet_bandits.arms import Bandit
 
 Forgiving = Annotated[
-    bool, typer.Option("--forgiving", help="Leave out blanks, and merge spellings of an option; report every change.")
+    bool, typer.Option("--forgiving", help="Leave out blanks, and merge spellings of an arm; report every change.")
 ]
-Wide = Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per option.")]
+Wide = Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per arm.")]
 
 
 def read_past_rewards(file: Path, **options: Any) -> "Bandit":

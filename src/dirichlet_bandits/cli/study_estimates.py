@@ -10,6 +10,7 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_operations import sure
 from dirichlet_bandits.cli.study_options import Name, Url, read_shares
 from dirichlet_bandits.declared import written
+from dirichlet_bandits.display.numbers import number, percent
 
 Bounds = Annotated[
     tuple[float, float] | None,
@@ -41,7 +42,7 @@ def estimate(
     """
     if bool(arm) == (policy is not None):
         raise db.ArgumentError("arm", "given, or else policy", arm)
-    from dirichlet_bandits.live.description import as_policy  # imported here, because help needs no NumPy
+    from dirichlet_bandits.policies.written import as_policy  # imported here, because help needs no NumPy
 
     study = db.load_study(name, storage)
     choice = as_policy(policy) if policy is not None else read_shares(arm or [])
@@ -52,11 +53,11 @@ def estimate(
         return
     value, what = (said["value"], "CVaR") if level is not None else (said["self_normalized"], "mean reward")
     if math.isnan(said["low"]):
-        typer.echo(f"{what}: {value:.4g}, standard error {said['self_normalized_error']:.2g}")
+        typer.echo(f"{what}: {number(value)}, standard error {number(said['self_normalized_error'], 2)}")
         typer.echo("  no interval: the study has no bounds of its rewards; give --bounds")
     else:
-        typer.echo(f"{what}: {value:.4g}, from {said['low']:.4g} to {said['high']:.4g}")
+        typer.echo(f"{what}: {number(value)}, from {number(said['low'])} to {number(said['high'])}")
         typer.echo(f"  {sure(confidence)}")
     typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
     for other, share in said["unsupported"].items():
-        typer.echo(f"  {100 * share:.3g}% of the choice is left out: {other} was not possible there")
+        typer.echo(f"  {percent(share)} of the choice is left out: {other} was not possible there")

@@ -1,7 +1,6 @@
 """The commands of operations: one per operation that changes a study, and per reading in ``PRINTED``."""
 
 import ast
-import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -15,6 +14,7 @@ from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.declared_commands import DeclaredCommand, example, with_fields
 from dirichlet_bandits.cli.failures import OneLineErrors
 from dirichlet_bandits.cli.study_options import Name, Token, Url
+from dirichlet_bandits.display.numbers import in_percent, number
 
 _MODULES: Final = ("asking", "operations", "readings")
 
@@ -42,9 +42,9 @@ def floor_words(floor: float | Mapping[str, float] | None) -> str:
 
 def say_difference(asked: Any, found: Any) -> str:
     """Return the difference of two arms with its interval, and what it is based on."""
-    value = "not known yet" if math.isnan(found.value) else f"{found.value:.4g}"
+    value = number(found.value) or "not known yet"
     return (
-        f"{asked.a} - {asked.b}: {value}, from {found.low:.4g} to {found.high:.4g}\n"
+        f"{asked.a} - {asked.b}: {value}, from {number(found.low)} to {number(found.high)}\n"
         f"  {sure(asked.confidence)}, even if the arms change\n"
         f"  {found.rounds:,} decisions in which both arms were possible; {found.missing:,} rewards missing"
     )
@@ -52,7 +52,7 @@ def say_difference(asked: Any, found: Any) -> str:
 
 def sure(confidence: float) -> str:
     """Return what an interval means."""
-    return f"{100 * confidence:g}% sure at all times at once"
+    return f"{in_percent(confidence)} sure at all times at once"
 
 
 PRINTED: Final[dict[str, str | Callable[[Any, Any], str]]] = {

@@ -8,7 +8,8 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_operations import floor_words
-from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
+from dirichlet_bandits.display.readings import drift_words, earnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
                 where = "" if part is None else f" in {part}"
                 tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
                 tables.note(found[2])
-        tables.note(f"from, to: {100 * said['confidence']:g}%, {said['interval']}")
+        tables.note(f"from, to: {in_percent(said['confidence'])}, {said['interval']}")
         for reason, without in summary.groupby("no_interval", sort=False):
             tables.note(f"no interval, {reason}: " + ", ".join(map(str, without.index)))
         if pooled:

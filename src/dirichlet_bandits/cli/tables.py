@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from dirichlet_bandits.display.numbers import cell
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.files import plain_text
 
@@ -103,21 +104,13 @@ def _text(table: Table) -> str:
     from rich.console import Console
 
     console = Console()
-    cells = [[_cell(value) for value in row] for row in table.rows]
+    cells = [[cell(value) for value in row] for row in table.rows]
     widths = _widths(table, cells, console.width)
     if widths is None:
         return _blocks(table, cells)
     with console.capture() as captured:
         console.print(_rich_table(table, cells, widths))
     return "\n".join([table.title, *(line.rstrip() for line in captured.get().rstrip().splitlines())])
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else ""
-    return "" if value is None else str(value)
 
 
 _GAP = 2

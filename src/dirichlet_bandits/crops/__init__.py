@@ -10,7 +10,7 @@ from dirichlet_bandits.crops.dssat import CropModelError
 from dirichlet_bandits.crops.problem import maize_planting
 from dirichlet_bandits.crops.samples import Samples, load, yields
 from dirichlet_bandits.crops.sampling import reproduce, sample, weather_seeds
-from dirichlet_bandits.crops.season import DATES, PUBLISHED, SPRING, Case, Fertiliser, date_label
+from dirichlet_bandits.crops.season import DATES, PUBLISHED, SPRING, Case, Fertilizer, date_label
 from dirichlet_bandits.crops.soil import Soil, SoilLayer, Start
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "Climate",
     "CropModelError",
     "DssatArm",
-    "Fertiliser",
+    "Fertilizer",
     "Month",
     "Samples",
     "Soil",

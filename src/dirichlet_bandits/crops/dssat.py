@@ -80,7 +80,7 @@ class Model:
         return {m[1]: m[2].strip() for m in found if m and not m[1].startswith("99999")}
 
     @functools.cached_property
-    def fertilisers(self) -> dict[str, str]:
+    def fertilizers(self) -> dict[str, str]:
         """Code and name of every fertilizer in the model's files."""
         lines = (self.data / "StandardData" / "FERCH048.SDA").read_text(encoding="latin-1").splitlines()
         found = [re.match(r"\s*(FE\d{3})\s+(.{1,30})", line) for line in lines]
@@ -90,9 +90,9 @@ class Model:
         """Refuse a case whose cultivar or fertilizer is not in the model's files; the error lists the allowed ones."""
         if case.cultivar not in self.cultivars:
             raise ArgumentError("cultivar", one_of(self.cultivars), case.cultivar)
-        for dose in case.fertiliser:
-            if dose.material not in self.fertilisers:
-                raise ArgumentError("fertiliser.material", one_of(self.fertilisers), dose.material)
+        for dose in case.fertilizer:
+            if dose.material not in self.fertilizers:
+                raise ArgumentError("fertilizer.material", one_of(self.fertilizers), dose.material)
 
 
 def find_model() -> Model:

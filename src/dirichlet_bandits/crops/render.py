@@ -46,13 +46,13 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
     year = case.first_year % 100
     start = f"{year:02d}{case.first_day:03d}"
     plant = f"{year:02d}{day:03d}"
-    fertilised = 1 if case.fertiliser else 0
+    fertilized = 1 if case.fertilizer else 0
     lines = [
         "*EXP.DETAILS: DBAN0001MZ MAIZE PLANTING DATES",
         "",
         "*TREATMENTS                        -------------FACTOR LEVELS------------",
         "@N R O C TNAME.................... CU FL SA IC MP MI MF MR MC MT ME MH SM",
-        f" 1 1 1 0 {'PLANTED ON DAY ' + str(day):25s}  1  1  0  1  1  0  {fertilised}  0  0  0  0  0  1",
+        f" 1 1 1 0 {'PLANTED ON DAY ' + str(day):25s}  1  1  0  1  1  0  {fertilized}  0  0  0  0  0  1",
         "",
         "*CULTIVARS",
         "@C CR INGENO CNAME",
@@ -85,7 +85,7 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
         + row(float(case.density), float(case.density), "S", "R", float(case.row_spacing), 0, float(case.depth))
         + row(-99, -99, -99, -99, 0),
     ]
-    if case.fertiliser:
+    if case.fertilizer:
         lines += ["", "*FERTILIZERS (INORGANIC)"]
         lines += ["@F FDATE  FMCD  FACD  FDEP  FAMN  FAMP  FAMK  FAMC  FAMO  FOCD FERNAME"]
         lines += [
@@ -93,7 +93,7 @@ def experiment(case: Case, day: int, rseed: int, years: int) -> str:
             + row(dose.day, dose.material, dose.application, float(dose.depth), float(dose.nitrogen))
             + row(0, 0, 0, 0, -99)
             + " -99"
-            for dose in case.fertiliser
+            for dose in case.fertilizer
         ]
     lines += ["", *_controls(start, rseed, years), ""]
     return "\n".join(lines)

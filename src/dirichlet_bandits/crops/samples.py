@@ -90,7 +90,7 @@ def _read(content: bytes, name: str) -> Samples:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {key: file[key] for key in ("days", "yields", "rseeds", "provenance")}
-        provenance = json.loads(str(arrays["provenance"]))
+        provenance = json.loads(str(arrays["provenance"]).replace('"fertiliser"', '"fertilizer"'))  # as it was spelled
         samples = Samples(arrays["days"], arrays["yields"], arrays["rseeds"], provenance)
         _check(samples, name)
     except FormatError:

@@ -24,10 +24,10 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 @dataclass(frozen=True)
-class Fertiliser:
+class Fertilizer:
     """One application of nitrogen, ``day`` days after planting.
 
-    >>> Fertiliser(40, 27.0).material
+    >>> Fertilizer(40, 27.0).material
     'FE001'
     """
 
@@ -38,7 +38,7 @@ class Fertiliser:
     application: str = code(r"AP0(0[1-9]|1\d|20)", "a code 'AP001' to 'AP020'", default="AP001")
 
     def __post_init__(self) -> None:
-        check_fields(self, "fertiliser.")
+        check_fields(self, "fertilizer.")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Case:
     first_year: int = whole(1960, 2000, default=1982)
     soil: Soil = field(default_factory=Soil, metadata=part(Soil))
     start: Start = field(default_factory=Start, metadata=part(Start))
-    fertiliser: tuple[Fertiliser, ...] = several(
-        Fertiliser, 0, 100, default=(Fertiliser(40, 27.0), Fertiliser(45, 35.0), Fertiliser(80, 54.0))
+    fertilizer: tuple[Fertilizer, ...] = several(
+        Fertilizer, 0, 100, default=(Fertilizer(40, 27.0), Fertilizer(45, 35.0), Fertilizer(80, 54.0))
     )
     climate: Climate = field(default_factory=published_climate, metadata=part(Climate))
 

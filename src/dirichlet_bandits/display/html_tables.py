@@ -1,8 +1,10 @@
 """Small HTML tables: how results, bandits and studies display in a notebook."""
 
-import math
 from collections.abc import Iterable, Sequence
 from html import escape
+
+from dirichlet_bandits.display.numbers import cell as as_text
+from dirichlet_bandits.display.numbers import number
 
 _LEFT = "text-align: left; padding: 2px 8px"
 _RIGHT = "text-align: right; padding: 2px 8px; font-variant-numeric: tabular-nums"
@@ -47,7 +49,7 @@ def interval_bar(low: float, middle: float, high: float, bounds: tuple[float, fl
     width = (right - left) or 1.0
     at = [4 + 112 * (x - left) / width for x in (low, middle, high)]
     return Html(
-        f'<svg width="120" height="12" role="img" aria-label="{low:.4g} to {high:.4g}">'
+        f'<svg width="120" height="12" role="img" aria-label="{number(low)} to {number(high)}">'
         f'<line x1="{at[0]:.1f}" x2="{at[2]:.1f}" y1="6" y2="6" stroke="#0072B2" stroke-width="2"/>'
         f'<circle cx="{at[1]:.1f}" cy="6" r="3.5" fill="#0072B2"/></svg>'
     )
@@ -60,6 +62,4 @@ def _side(cell: object) -> str:
 def _cell(cell: object) -> str:
     if isinstance(cell, Html):
         return cell
-    if isinstance(cell, float):
-        return f"{cell:.4g}" if math.isfinite(cell) else ""
-    return escape(str(cell))
+    return escape(as_text(cell))

@@ -3,7 +3,8 @@
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
+from dirichlet_bandits.display.numbers import belief, lift_percent, number
+from dirichlet_bandits.display.readings import drift_words, earnings
 from dirichlet_bandits.lazy import whole_module
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Summary(pd.DataFrame):  # type: ignore[misc]  # pandas has no types of its
 
 def _written(table: pd.DataFrame) -> str:
     text = table.to_string(
-        float_format="{:.4g}".format,
+        float_format=number,
         formatters={"probability_best": belief, "lift_percent": lift_percent},
         max_rows=pd.get_option("display.max_rows"),
     )

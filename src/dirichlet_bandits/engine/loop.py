@@ -125,4 +125,4 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
 
 def runner(params: Any, shortcut: bool) -> Callable[..., int]:
     """Return the compiled chunk of replications for policies with parameters of this type."""
-    return verbs.specialised(chunk_of(shortcut), params)
+    return verbs.specialized(chunk_of(shortcut), params)

@@ -15,7 +15,7 @@ from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Records, Words
 
-RUNNING, CANCELLED, BAD_REWARD, STARVED = range(4)  # what became of a replication
+RUNNING, CANCELED, BAD_REWARD, STARVED = range(4)  # what became of a replication
 DONE, CANCEL = range(2)  # words of a control, an array that processes share: replications done, whether to stop
 
 PROGRESS = np.dtype(
@@ -204,7 +204,7 @@ def refill(run: Run, arm: int) -> None:
     place.end = n
     place.drawn += n
     if run.control[CANCEL]:
-        run.progress[0].status = CANCELLED
+        run.progress[0].status = CANCELED
 
 
 class Outcome(NamedTuple):

@@ -220,7 +220,7 @@ def _sources(*policy_types: type) -> list[str]:
     return sorted({version.py_func.__code__.co_filename for version in (*own, *_DEFAULTS.values())})
 
 
-def specialised(function: Callable[..., Any], params: Any) -> Callable[..., Any]:
+def specialized(function: Callable[..., Any], params: Any) -> Callable[..., Any]:
     """Return a separate entry point for policies with parameters of this type, its first argument.
 
     The machine code is kept on disk if a later process can import their type.

@@ -18,7 +18,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
-from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, RUNNING, Outcome, Setup
+from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, RUNNING, Outcome, Setup
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
@@ -319,7 +319,7 @@ def play_script(
     state, now, single = verbs.init(policy, n_arms), tally.progress[0], np.empty(1, np.int64)
     while now.clock < horizon:
         if control[CANCEL]:
-            return CANCELLED
+            return CANCELED
         if now.clock >= script.batches[now.batch]:
             open_batch(script, mail, reports, now)
         chosen = single[:0]
@@ -360,4 +360,4 @@ def play_script(
 
 def script_runner(params: Any) -> Callable[..., int]:
     """Return the compiled loop for policies with parameters of this type."""
-    return verbs.specialised(play_script, params)
+    return verbs.specialized(play_script, params)

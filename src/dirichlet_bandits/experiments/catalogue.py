@@ -156,7 +156,7 @@ def example_text() -> str:
 
     >>> from dirichlet_bandits.experiments import parse
     >>> parse(example_text()).title
-    'Three fertilisers'
+    'Three fertilizers'
     """
     return _text("example.toml")
 

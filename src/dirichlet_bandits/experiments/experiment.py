@@ -8,9 +8,10 @@ from typing import Any
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Panel, Published
-from dirichlet_bandits.experiments.fields import name_list, text, under
+from dirichlet_bandits.experiments.fields import name_list, text
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
+from dirichlet_bandits.specs import under
 from dirichlet_bandits.validation import finite_number, large_count, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
@@ -23,7 +24,7 @@ class PlotSettings:
     log_time: bool = False
     log_regret: bool = False
     lower_bound: float | None = None
-    unit: str = ""
+    reward_unit: str = ""
 
     def __post_init__(self) -> None:
         for name in ("log_time", "log_regret"):
@@ -31,7 +32,7 @@ class PlotSettings:
                 raise ArgumentError(name, "true or false", getattr(self, name))
         if self.lower_bound is not None:
             finite_number("lower_bound", self.lower_bound)
-        text("unit", self.unit)
+        text("reward_unit", self.reward_unit)
 
 
 @dataclass(frozen=True)
@@ -97,5 +98,5 @@ class Experiment:
             log_time=settings.log_time,
             log_regret=settings.log_regret,
             lower_bound=settings.lower_bound,
-            unit=settings.unit,
+            reward_unit=settings.reward_unit,
         )

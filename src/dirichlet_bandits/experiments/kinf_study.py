@@ -10,9 +10,10 @@ from dirichlet_bandits.arms import Law
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
-from dirichlet_bandits.experiments.fields import name_list, text, under
+from dirichlet_bandits.experiments.fields import name_list, text
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
+from dirichlet_bandits.specs import under
 from dirichlet_bandits.theory.laws import deviation, divergence_in_family, family_of
 from dirichlet_bandits.validation import finite_number, whole_number
 

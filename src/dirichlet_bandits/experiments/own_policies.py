@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
+from dirichlet_bandits.specs import FieldError
 
 
 def is_import_path(text: object) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 from dirichlet_bandits.arms import Bandit, Empirical
 from dirichlet_bandits.declared import Check, Declared, declared, integer, number, pair, sequence
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.bounds import Bounds
-from dirichlet_bandits.live.description import as_policy, written_policy
+from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.live.fields import Delta, Margin
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.validation import whole_number
 
@@ -71,7 +71,7 @@ class Question(Declared):
                 f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
                 _kept,
                 {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
-                write=lambda policies: [written_policy(as_policy(policy)) for policy in policies],
+                write=lambda policies: [POLICY.to_text(as_policy(policy), "policies") for policy in policies],
                 example=["TopTwo", "EpsilonGreedy(0.2)"],
                 served=MOST_CASES,
             ),

@@ -13,19 +13,21 @@ from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.declared import Null
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
 from dirichlet_bandits.experiments.plan_question import MOST_CASES as MOST_CASES
 from dirichlet_bandits.experiments.plan_question import Question, past_bandit
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds, check_around
-from dirichlet_bandits.live.description import as_policy
+from dirichlet_bandits.live.bounds import check_around
 from dirichlet_bandits.live.floors import SLACK
-from dirichlet_bandits.live.winner import log_odds
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
@@ -82,18 +84,18 @@ class StudyPlan:
     def answer(self) -> str:
         """The conclusion in one sentence: what is lost, and how much longer it takes, compared with an A/B test."""
         split, others = self.rows[0], self.rows[1:]
-        start = f"An equal split (an A/B test) {_decides(split, self.horizon)} and loses {split.loss:.4g}"
+        start = f"An equal split (an A/B test) {_decides(split, self.horizon)} and loses {number(split.loss)}"
         if not others:
             return f"{start}."
         best = min(others, key=lambda row: (-round(row.decided, 1), row.loss))
         takes = _decides(best, self.horizon)
         if math.isfinite(best.median) and math.isfinite(split.median) and f"{best.median / split.median:.2g}" != "1":
             takes += f", {best.median / split.median:.2g} times as many,"
-        loses = f"loses {best.loss:.4g}{_compared(best.relative)}"
+        loses = f"loses {number(best.loss)}{_compared(best.relative)}"
         least = min(others, key=lambda row: row.loss)
         rest = ""
         if least is not best and least.loss < split.loss:
-            rest = f"; {_called(least)} loses least, {least.loss:.4g}, but {_decides(least, self.horizon)}"
+            rest = f"; {_called(least)} loses least, {number(least.loss)}, but {_decides(least, self.horizon)}"
         return f"{start}; {_called(best)} {takes} and {loses}{rest}."
 
     def __str__(self) -> str:
@@ -320,7 +322,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    specialised(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
+    specialized(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 
@@ -385,14 +387,4 @@ def _cells(row: PlanRow, trials: int) -> tuple[str, ...]:
     late = f"> {trials:,}"
     times = [f"{time:,.0f}" if math.isfinite(time) else late for time in (row.median, row.ninety)]
     relative = f"{row.relative:.0%}" if math.isfinite(row.relative) else ""
-    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, _with_error(row.loss, row.loss_error), relative
-
-
-def _with_error(value: float, error: float) -> str:
-    """Format a number with its standard error, to two digits of the error.
-
-    >>> _with_error(132.04, 17.7), _with_error(0.5, 0.0123), _with_error(0.0, 0.0)
-    ('132 ± 18', '0.500 ± 0.012', '0 ± 0')
-    """
-    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 0
-    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
+    return row.policy, f"{row.floor:g}", f"{row.decided:.0%}", *times, with_error(row.loss, row.loss_error), relative

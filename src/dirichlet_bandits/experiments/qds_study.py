@@ -9,7 +9,8 @@ import xarray as xr
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
-from dirichlet_bandits.experiments.fields import name_list, text, under
+from dirichlet_bandits.experiments.fields import name_list, text
+from dirichlet_bandits.specs import under
 from dirichlet_bandits.theory.conditions import QDSCondition, qds_condition
 from dirichlet_bandits.theory.laws import Law
 from dirichlet_bandits.validation import finite_number, positive_number

@@ -12,13 +12,15 @@ import numpy as np
 
 from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
-from dirichlet_bandits.errors import ArgumentError, name_of
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
+from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import Bounds
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.results import Result, latex
 from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
@@ -116,7 +118,7 @@ class Ranking:
             axes.plot(place.difference, row, "o", color=color, markerfacecolor=face, markersize=6)
         axes.set_yticks(range(len(shown)), [plain(f"{k + 1}. {place.policy}") for k, place in enumerate(shown)])
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        best, level = plain(self.places[0].policy), f"{100 * self.confidence:g}%"
+        best, level = plain(self.places[0].policy), in_percent(self.confidence)
         axes.set_xlabel(f"{plain(self.result.regret_label)} above that of {best}, paired {level} intervals")
         axes.grid(axis="x", alpha=0.25, linewidth=0.5)
         axes.spines[["top", "right", "left"]].set_visible(False)
@@ -132,8 +134,8 @@ class Ranking:
         rows = [
             (
                 place.policy,
-                latex.number(place.mean, 4),
-                "{} [{}, {}]".format(*(latex.number(x, 4) for x in place[2:5])) if k else "",
+                number(place.mean, padded=True),
+                "{} [{}, {}]".format(*(number(x, padded=True) for x in place[2:5])) if k else "",
             )
             for k, place in enumerate(self.places)
         ]
@@ -188,7 +190,8 @@ def compare_policies(
     horizon, replications
         The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
-        Names of classes, or policies to run as given; by default every class of the library.
+        Names of classes, which get their parameters from what is known, or policies to run as given, also as texts such
+        as ``"NPTS(upper=1)"``; by default every class of the library.
     bounds
         Bounds of all rewards, past and future, (lower, upper); infinite if unknown. Rewards of 0 and 1 need none.
     sigma
@@ -274,9 +277,10 @@ def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[
         return list(POLICIES), {}
     if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
         raise ArgumentError("policies", "a list of names or policies", policies)
-    classes = list(dict.fromkeys(policy for policy in policies if isinstance(policy, str)))
-    for name in classes:
-        if name not in POLICIES:
-            raise ArgumentError("policies", name_of("a policy", POLICIES, name), name)
-    own = [policy for policy in policies if not isinstance(policy, str)]
+    given = [
+        policy if isinstance(policy, str) and policy in POLICIES else as_policy(policy, f"policies[{k}]")
+        for k, policy in enumerate(policies)
+    ]
+    classes = list(dict.fromkeys(policy for policy in given if isinstance(policy, str)))
+    own = [policy for policy in given if not isinstance(policy, str)]
     return classes, dict(zip(short_names(own, taken=classes), own, strict=True))

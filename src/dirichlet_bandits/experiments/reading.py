@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dirichlet_bandits import arms as laws
+from dirichlet_bandits import specs
 from dirichlet_bandits.arms import Bandit, CVaR, Law, Mean, Objective
 from dirichlet_bandits.crops import maize_planting
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.experiments import fields
 from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Published
 from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
-from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
 from dirichlet_bandits.experiments.rewards import read_means, read_values
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.restarting.detectors import DETECTORS
+from dirichlet_bandits.policies.written import policy_from_table
 from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.specs import FieldError
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import Drifting, Geometric, Pareto, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE
@@ -110,25 +109,25 @@ def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: 
 
 def published(content: Mapping[str, Any]) -> Published | None:
     """Read the table ``[paper]`` on the publication; return None without one."""
-    table = fields.one_table(content, "paper")
+    table = specs.one_table(content, "paper")
     if table is None:
         return None
-    rows = fields.under("paper", fields.one_table, table, "printed") or {}
+    rows = specs.under("paper", specs.one_table, table, "printed") or {}
     printed = {}
     for name, row in rows.items():
         if not isinstance(row, dict):
             raise ArgumentError(
                 f"paper.printed.{name}", "a table with mean, and std, q05 and q95 if they are known", row
             )
-        printed[name] = fields.make(f"paper.printed.{name}", Printed, row, called="a printed row")
+        printed[name] = specs.make(f"paper.printed.{name}", Printed, row, called="a printed row")
     given = {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
-    return fields.make("paper", Published, {**given, "printed": printed}, called="[paper]")
+    return specs.make("paper", Published, {**given, "printed": printed}, called="[paper]")
 
 
 def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]:
     """Read the claims to test from the tables ``[[claims]]``."""
     found = fields.tables(content, "claims", "words")
-    return tuple(fields.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
+    return tuple(specs.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
 
 
 def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) -> Experiment:
@@ -137,15 +136,15 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
         raise FieldError("a file with 'study' is not a simulation of regret; see 'dirichlet-bandits paper --help'")
     fields.only_known("", content, _TOP)
     fields.required(content, (*_SCALE, "policies"))
-    plot = fields.one_table(content, "plot") or {}
+    plot = specs.one_table(content, "plot") or {}
     fields.only_known("plot.", plot, _PLOT)
     panels = fields.tables(content, "figures", "policies")
     return Experiment(
         title=content.get("title", default_title),
         bandit=_bandit(content, folder),
         policies=policies(content, folder),
-        plot=fields.under("plot", PlotSettings, **plot),
-        figures=tuple(fields.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
+        plot=specs.under("plot", PlotSettings, **plot),
+        figures=tuple(specs.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
         paper=published(content),
         claims=claims(content, Claim),
         feedback=_feedback(content),
@@ -155,8 +154,8 @@ def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) ->
 
 def objective_of(content: Mapping[str, Any]) -> Objective | None:
     """Return the objective that the table ``[objective]`` names, or None without one."""
-    goal = fields.one_table(content, "objective")
-    return None if goal is None else fields.choose("objective", "name", OBJECTIVES, goal)
+    goal = specs.one_table(content, "objective")
+    return None if goal is None else specs.choose("objective", "name", OBJECTIVES, goal)
 
 
 def _feedback(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +169,7 @@ def _feedback(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _delay(value: Any) -> Any:
-    return fields.choose("delay", "law", DELAYS, value) if isinstance(value, dict) else value
+    return specs.choose("delay", "law", DELAYS, value) if isinstance(value, dict) else value
 
 
 def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
@@ -184,7 +183,7 @@ def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
             raise FieldError(
                 f"'segments' must be in increasing order of their first pulls (got {first} after {max(segments)})"
             )
-        segments[first] = fields.under(f"segments[{k}]", _arms, table, folder)
+        segments[first] = specs.under(f"segments[{k}]", _arms, table, folder)
     names = [names for _, names in segments.values()]
     if any(other != names[0] for other in names):
         raise FieldError("'segments' must have the same arms in the same order")
@@ -197,8 +196,8 @@ def _drifting(table: Mapping[str, Any], folder: Path) -> Drifting:
     if isinstance(given.get("means"), str):
         given["names"], given["means"] = read_means(_file("drifting.means", "rows of numbers", folder, given["means"]))
     if isinstance(given.get("noise"), dict):
-        given["noise"] = fields.choose("drifting.noise", "law", LAWS, given["noise"])
-    return fields.make("drifting", Drifting, given, called="[drifting]")
+        given["noise"] = specs.choose("drifting.noise", "law", LAWS, given["noise"])
+    return specs.make("drifting", Drifting, given, called="[drifting]")
 
 
 def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
@@ -209,8 +208,8 @@ def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
     if "segments" in content:
         return _piecewise(content, folder)
     drift, problem, objective = (
-        fields.one_table(content, "drifting"),
-        fields.one_table(content, "problem"),
+        specs.one_table(content, "drifting"),
+        specs.one_table(content, "problem"),
         objective_of(content),
     )
     if drift is not None:
@@ -218,7 +217,7 @@ def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
             raise FieldError("'objective' must be the mean if the means drift")
         return _drifting(drift, folder)
     if problem is not None:
-        named = fields.choose("problem", "name", PROBLEMS, problem)
+        named = specs.choose("problem", "name", PROBLEMS, problem)
         return named if objective is None else Bandit(named.arms, named.names, objective=objective)
     chosen, called = _arms(content, folder)
     return Bandit(chosen, called, objective=objective)
@@ -243,7 +242,7 @@ def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
             fields.text(f"{where}.column", column)
         table = {key: value for key, value in table.items() if key != "column"}
         table["values"] = read_values(path, column)
-    return fields.choose(where, "law", LAWS, table)
+    return specs.choose(where, "law", LAWS, table)
 
 
 def _file(name: str, otherwise: str, folder: Path, given: str) -> Path:
@@ -258,26 +257,10 @@ def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
     """Make a policy of the library, or the user's own by its import path."""
     text = table.get("policy")
     if not is_import_path(text):
-        kind = POLICIES.get(str(text))
-        if kind is not None and kind.wraps:
-            return _around(where, kind, table, folder)
-        return fields.choose(where, "policy", POLICIES, table)
+        return policy_from_table(where, table)
     maker = find_class(f"{where}.policy", str(text), folder)
     parameters = {key: value for key, value in table.items() if key not in ("name", "policy")}
-    return checked(where, fields.make(where, maker, parameters, called=str(text)))
-
-
-def _around(where: str, kind: type[Policy], table: dict[str, Any], folder: Path) -> Policy:
-    """Make a policy that wraps the one that the sub-table ``inner`` describes."""
-    inner = fields.under(where, fields.one_table, table, "inner")
-    if inner is None:
-        raise FieldError(f"'{where}.inner' is missing: a table with the policy that {kind.__name__} wraps")
-    parameters = {key: value for key, value in table.items() if key not in ("name", "policy", "inner")}
-    wrapped = _policy(f"{where}.inner", inner, folder)
-    detector = fields.under(where, fields.one_table, table, "detector")
-    if detector is not None:
-        parameters["detector"] = fields.choose(f"{where}.detector", "detector", DETECTORS, detector)
-    return fields.make(where, kind, {"policy": wrapped, **parameters}, called=kind.__name__)
+    return checked(where, specs.make(where, maker, parameters, called=str(text)))
 
 
 def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:

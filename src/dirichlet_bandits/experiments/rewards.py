@@ -1,4 +1,4 @@
-"""Read past rewards from a CSV file: each option becomes an arm that draws from its past rewards."""
+"""Read past rewards from a CSV file: each arm draws from its past rewards."""
 
 import math
 import warnings
@@ -23,16 +23,16 @@ def read_rewards(
 ) -> Bandit:
     """Read past rewards from a CSV file into a bandit whose arms draw from them with replacement.
 
-    The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an option and one
+    The first line of the file names the columns; commas, semicolons or tabs separate them. A line has an arm and one
     of its rewards, in the columns ``arm`` and ``reward``: by default those called "arm" or "option", and "reward",
-    "cost", "value" or "result", in any case, or else the first two. With ``wide``, there is one column per option
+    "cost", "value" or "result", in any case, or else the first two. With ``wide``, there is one column per arm
     instead, and empty cells are left out.
 
     Decimal commas, ``1,234.50``, ``$`` and yes or no are understood. Whether a point or a comma is the decimal mark is
     decided for a whole column, by the cells that can be read in one way only. A file with cells that contradict each
     other, or that can be read in two ways, is refused with the lines and the column.
 
-    With ``forgiving``, blank rewards are left out, options whose names differ only in case or spaces are merged, and a
+    With ``forgiving``, blank rewards are left out, arms whose names differ only in case or spaces are merged, and a
     file that is not in UTF-8 is read as Windows-1252. A warning reports everything that was changed or left out, such
     as "24 of 1200 rows: blank".
 
@@ -49,8 +49,8 @@ def read_rewards(
     found = _by_column(table) if wide else _by_line(table, arm, reward).get("", {})
     _warn(table)
     if len(found) < 2:
-        raise FormatError(f"{path}: at least two options are needed (found {one_of(found) if found else 'none'})")
-    return _bandit(found, "" if wide else "; is there a column for each option? Then say wide", objective)
+        raise FormatError(f"{path}: at least two arms are needed (found {one_of(found) if found else 'none'})")
+    return _bandit(found, "" if wide else "; is there a column for each arm? Then say wide", objective)
 
 
 def read_periods(
@@ -66,7 +66,7 @@ def read_periods(
 
     The file is as for :func:`read_rewards`, with one more column that names the period of each line, such as a season.
     Periods follow each other in the order in which the file first names them, and share the ``horizon`` equally, so you
-    can test whether a policy keeps up if the future changes as the past did. Each option needs two rewards in each
+    can test whether a policy keeps up if the future changes as the past did. Each arm needs two rewards in each
     period.
 
     >>> import tempfile
@@ -80,27 +80,27 @@ def read_periods(
     table = _table(path)
     found = _by_line(table, arm, reward, period)
     _warn(table)
-    names = list(dict.fromkeys(option for rewards in found.values() for option in rewards))
+    names = list(dict.fromkeys(name for rewards in found.values() for name in rewards))
     if len(names) < 2:
-        raise FormatError(f"{path}: at least two options are needed (found {one_of(names) if names else 'none'})")
+        raise FormatError(f"{path}: at least two arms are needed (found {one_of(names) if names else 'none'})")
     horizon = large_count("horizon", horizon, at_least=max(len(names), len(found)))
     segments: dict[int, Bandit] = {}
     for k, (called, rewards) in enumerate(found.items()):
-        for option in names:
-            if option not in rewards:
-                raise FormatError(f"{path}: option {option!r} has no reward in the period {called!r}")
+        for name in names:
+            if name not in rewards:
+                raise FormatError(f"{path}: arm {name!r} has no reward in the period {called!r}")
         segments[1 + k * horizon // len(found)] = _bandit({name: rewards[name] for name in names}, "", objective)
     return Piecewise(segments)
 
 
-Rewards = dict[str, tuple[str, list[float]]]  # by option: where it comes first, and its rewards
+Rewards = dict[str, tuple[str, list[float]]]  # by arm: where it comes first, and its rewards
 
 
 def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
-    """Make the bandit of these rewards; each option needs at least two."""
-    for option, (where, values) in found.items():
+    """Make the bandit of these rewards; each arm needs at least two."""
+    for arm, (where, values) in found.items():
         if len(values) < 2:
-            raise FormatError(f"{where}: option {option!r} has only one reward, but at least two are needed{hint}")
+            raise FormatError(f"{where}: arm {arm!r} has only one reward, but at least two are needed{hint}")
     return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
@@ -149,32 +149,32 @@ def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]
 
 
 def _by_line(table: Table, arm: str | None, reward: str | None, period: str | None = None) -> dict[str, Rewards]:
-    """Read rewards, by period, from a file with one option and reward per line; without periods, the key is ''."""
+    """Read rewards, by period, from a file with one arm and reward per line; without periods, the key is ''."""
     at = table.columns({"arm": arm, "reward": reward})
     third = None if period is None else table.column(period)
     table.leave_out(at["arm"], at["reward"])
     values, names = table.numbers(at["reward"]), table.names(at["arm"])
     table.check()
     found: dict[str, Rewards] = {}
-    for line, option, value in zip(table.lines, names, values, strict=True):
+    for line, name, value in zip(table.lines, names, values, strict=True):
         when = "" if third is None else line.cells[third]
-        found.setdefault(when, {}).setdefault(option, (table.place(line), []))[1].append(value)
+        found.setdefault(when, {}).setdefault(name, (table.place(line), []))[1].append(value)
     return found
 
 
 def _by_column(table: Table) -> Rewards:
-    """Read rewards from a file that has one column per option."""
+    """Read rewards from a file that has one column per arm."""
     blank = BLANK if table.forgiving else {""}
     found: Rewards = {}
-    for k, option in enumerate(table.header):
-        if not option or option in found or is_number(option):
-            raise table.refused(f"column {k + 1} must have its own option name (got {shown(option)})")
+    for k, arm in enumerate(table.header):
+        if not arm or arm in found or is_number(arm):
+            raise table.refused(f"column {k + 1} must have its own name of an arm (got {shown(arm)})")
         values = table.numbers(k, blank)
         rows = [row for row, value in enumerate(values) if not math.isnan(value)]
         where = table.place(table.lines[rows[0]]) if rows else ""
-        found[option] = where, [values[row] for row in rows]
+        found[arm] = where, [values[row] for row in rows]
     table.check()
-    for option, (where, _) in found.items():
+    for arm, (where, _) in found.items():
         if not where:
-            raise table.refused(f"column {shown(option)} has no reward")
+            raise table.refused(f"column {shown(arm)} has no reward")
     return found

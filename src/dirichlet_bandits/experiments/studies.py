@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dirichlet_bandits import specs
 from dirichlet_bandits.arms import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import fields
 from dirichlet_bandits.experiments.claims import Claim
-from dirichlet_bandits.experiments.fields import FieldError
 from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
 from dirichlet_bandits.experiments.qds_study import VARIED, AdmissibleClaim, QDSPanel, QDSStudy
 from dirichlet_bandits.experiments.random_arms import RandomArms, RandomClippedMixture, RandomLaw, RandomMultinomial
 from dirichlet_bandits.experiments.reading import LAWS, claims, objective_of, parse_with, policies, published
+from dirichlet_bandits.specs import FieldError
 from dirichlet_bandits.theory.laws import continuous
 
 Study = KinfStudy | QDSStudy | RandomArms
@@ -54,11 +55,10 @@ def _kinf(content: Mapping[str, Any], default_title: str) -> KinfStudy:
     laws: dict[str, Law] = {}
     targets: dict[str, float] = {}
     for k, (name, table) in enumerate(zip(names, tables, strict=True)):
-        if "target" not in table:
-            raise FieldError(f"'laws[{k}].target' is missing")
+        fields.required(table, ("target",), f"laws[{k}].")
         targets[name] = table["target"]
         rest = {key: value for key, value in table.items() if key != "target"}
-        laws[name] = fields.choose(f"laws[{k}]", "law", LAWS, rest)
+        laws[name] = specs.choose(f"laws[{k}]", "law", LAWS, rest)
     return KinfStudy(
         title=content.get("title", default_title),
         laws=laws,
@@ -85,13 +85,12 @@ def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
     scale = ("horizon", "problems", "seed")
     fields.only_known("", content, ("study", "title", *scale, "objective", "random", "policies", "paper", "claims"))
     fields.required(content, (*scale, "random", "policies"))
-    table = fields.one_table(content, "random") or {}
-    if "arms" not in table:
-        raise FieldError("'random.arms' is missing: the number of arms")
+    table = specs.one_table(content, "random") or {}
+    fields.required(table, ("arms",), "random.")
     rest = {key: value for key, value in table.items() if key != "arms"}
     return RandomArms(
         title=content.get("title", default_title),
-        law=fields.choose("random", "law", RANDOM_LAWS, rest),
+        law=specs.choose("random", "law", RANDOM_LAWS, rest),
         n_arms=table["arms"],
         objective=objective_of(content),
         policies=policies(content),
@@ -103,10 +102,9 @@ def _random(content: Mapping[str, Any], default_title: str) -> RandomArms:
 
 def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
     """Make one panel of the quantile condition from its table."""
-    fields.only_known(f"{where}.", table, ("name", "law", "target", "vary", "from", "to", *VARIED))
-    for key in ("name", "law", "target", "vary", "from", "to"):
-        if key not in table:
-            raise FieldError(f"'{where}.{key}' is missing")
+    needed = ("name", "law", "target", "vary", "from", "to")
+    fields.only_known(f"{where}.", table, (*needed, *VARIED))
+    fields.required(table, needed, f"{where}.")
     if table["vary"] not in VARIED:
         raise ArgumentError(f"{where}.vary", one_of(VARIED), table["vary"])
     (stays,) = (name for name in VARIED if name != table["vary"])
@@ -114,6 +112,6 @@ def _panel(where: str, table: dict[str, Any]) -> QDSPanel:
         raise FieldError(f"'{where}.{stays}' is missing: its value while '{table['vary']}' varies")
     if not isinstance(table["law"], dict):
         raise ArgumentError(f"{where}.law", "a table, such as { law = 'Exponential', mean = 2.0 }", table["law"])
-    law = fields.under(where, continuous, "law", fields.choose(f"{where}.law", "law", LAWS, table["law"]))
+    law = specs.under(where, continuous, "law", specs.choose(f"{where}.law", "law", LAWS, table["law"]))
     fixed = {name: table[name] for name in ("name", "target", "vary")}
-    return fields.under(where, QDSPanel, law=law, start=table["from"], stop=table["to"], fixed=table[stays], **fixed)
+    return specs.under(where, QDSPanel, law=law, start=table["from"], stop=table["to"], fixed=table[stays], **fixed)

@@ -1,13 +1,13 @@
 """Live studies: ask which arm to try now, and tell its reward later. This package never imports ``simulation``."""
 
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
 from dirichlet_bandits.live.replay import Replay
-from dirichlet_bandits.live.risk import RiskEstimate
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.live.trial import Trial
-from dirichlet_bandits.live.winner import Winner
 
 __all__ = [
     "DifferenceEstimate",

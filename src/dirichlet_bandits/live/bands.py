@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dirichlet_bandits.inference.intervals import levels, mean_interval
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.readings import CONFIDENCE
-from dirichlet_bandits.live.summary import interval_levels, mean_interval
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], l
     """
     local = local_of(study)
     with local.lock:
-        journal, (lower, upper) = local.journal(), study.settings.limits
+        journal, bounds = local.journal(), study.settings.limits
     found = np.full((len(arms), len(at), 2), math.nan)
     if journal.views:
         return found
-    levels = interval_levels(journal, level)
+    own_levels = levels(journal.since, level).tolist()
     which, trials = np.array(journal.told.arms, np.int64), np.array(journal.told.trials, np.int64)
     rewards = np.array(journal.told.rewards)
     for row, name in enumerate(arms):
@@ -44,5 +44,5 @@ def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], l
         for k, n in enumerate(at):
             seen = x[when < n]
             if seen.size:
-                found[row, k] = mean_interval(seen, lower, upper, float(levels[arm]))
+                found[row, k] = mean_interval(seen, bounds, own_levels[arm])
     return np.where(np.isfinite(found).all(axis=2, keepdims=True), found, math.nan)

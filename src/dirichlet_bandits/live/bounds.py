@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.validation import finite_number
-
-Bounds = tuple[float, float]
 
 
 def two_bounds(bounds: object, finite: bool = True) -> Bounds:
@@ -83,12 +82,3 @@ def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> B
     if len(rewards):
         check_around((min(rewards), max(rewards)), (lower, upper), bounds)
     return lower, upper
-
-
-def are_finite(bounds: Bounds) -> bool:
-    """Whether both bounds are known.
-
-    >>> are_finite((0.0, 1.0)), are_finite((-math.inf, 1.0))
-    (True, False)
-    """
-    return math.isfinite(bounds[0]) and math.isfinite(bounds[1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.live.decider import select_study
 from dirichlet_bandits.live.opening import create_study
 from dirichlet_bandits.policies import Policy
@@ -19,4 +19,4 @@ def compile_live(policy: Policy) -> None:
     study.ask()
     params, root, stream = policy.params, study_words(root_sequence(0)), new_stream()
     # It is called only for a random decision, which not every study this short has.
-    specialised(select_study, params)(params, policy.init(2), 0, root, lent_stream(stream), np.empty(2, np.int64))
+    specialized(select_study, params)(params, policy.init(2), 0, root, lent_stream(stream), np.empty(2, np.int64))

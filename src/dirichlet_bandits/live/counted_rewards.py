@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from dirichlet_bandits.types import Floats
+
 
 class Told(NamedTuple):
     """The rewards that count as lists, in the order in which they were reported."""
@@ -12,6 +16,11 @@ class Told(NamedTuple):
     numbers: list[int]  # of the events that reported them
     trials: list[int]
     asked: list[int]  # the number of trials when each was reported
+
+    def by_arm(self, n_arms: int) -> list[Floats]:
+        """Return the rewards of each arm."""
+        arms, rewards = np.array(self.arms, np.int64), np.array(self.rewards, np.float64)
+        return [rewards[arms == arm] for arm in range(n_arms)]
 
 
 class Counted:

@@ -16,7 +16,7 @@ from dirichlet_bandits.compiler import Direct, borrowed_generator, jit, supporte
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import has_room, more_room
 from dirichlet_bandits.engine.loop import next_round
-from dirichlet_bandits.engine.verbs import has_own, specialised, updates_in_place
+from dirichlet_bandits.engine.verbs import has_own, specialized, updates_in_place
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.interrupts import shielded
@@ -91,8 +91,8 @@ class Decider:
         # Then all results of compiled code are written to arrays, so that an interrupt cannot end the process.
         self._in_place = supported() and updates_in_place(self._params) and self._warm is None and not borrow
         self._start = Direct(lambda: start_numbered_stream)
-        self._add = Direct(lambda: specialised(_update_in_place, self._params))
-        self._choose = Direct(lambda: specialised(select_study, self._params))
+        self._add = Direct(lambda: specialized(_update_in_place, self._params))
+        self._choose = Direct(lambda: specialized(select_study, self._params))
         self._forget()
 
     def of(self, segment: str | None) -> "Decider":
@@ -169,7 +169,7 @@ class Decider:
             arms: list[int] = self._weighted.select(self._stream.rng)
             return arms
         given = self._params, self._state, trial, self._root, self._lent, self._chosen
-        size = _call(self._choose, *given) if self._in_place else specialised(select_study, self._params)(*given)
+        size = _call(self._choose, *given) if self._in_place else specialized(select_study, self._params)(*given)
         return self._chosen[:size].tolist()
 
     def propensities(self, journal: StudyView) -> Floats:
@@ -217,7 +217,7 @@ class Decider:
         self._learn(journal)
         asked = len(journal.arm_of)
         if self._forgets and asked != self._asked:
-            specialised(_note_study, self._params)(self._params, self._state, asked)
+            specialized(_note_study, self._params)(self._params, self._state, asked)
             self._asked, self._chances = asked, None
         if self._counts_pending:
             self._prepare(journal)
@@ -243,7 +243,7 @@ class Decider:
         outstanding = [*waiting, *earliest.values()]
         if self._chances is None or outstanding != self._waiting:
             given = self._params, self._state, np.array(waiting), np.array(list(earliest.values())), self._lent
-            self._state = specialised(_prepare_study, self._params)(*given)
+            self._state = specialized(_prepare_study, self._params)(*given)
             self._waiting, self._chances = outstanding, None
 
     def _past(self, journal: StudyView) -> list[int]:
@@ -291,7 +291,7 @@ class Decider:
             return
         reports, more = np.array(reported, REPORT), (self._root, self._coins)
         if not self._in_place:
-            self._state = specialised(_update_study, self._params)(self._params, self._state, reports, *more)
+            self._state = specialized(_update_study, self._params)(self._params, self._state, reports, *more)
             return
         done = _call(self._add, self._params, self._state, reports, 0, *more)
         while done < len(reported):

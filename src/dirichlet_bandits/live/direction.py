@@ -43,10 +43,14 @@ class Direction(NamedTuple):
 def mirrored(name: str, low: float, high: float) -> Direction:
     """Return the direction for numbers between two bounds: unchanged, or low + high - number for costs.
 
+    Without two finite bounds, costs become -number.
+
     >>> mirrored("minimize", 0.0, 10.0).turn(3.0), mirrored("maximize", 0.0, 10.0).turn(3.0)
     (7.0, 3.0)
     """
-    return Direction(MAXIMIZE) if name == MAXIMIZE else Direction(MINIMIZE, low + high, low, high)
+    if name == MAXIMIZE or not math.isfinite(low + high):
+        return Direction(name)
+    return Direction(name, low + high, low, high)
 
 
 def direction_for(policy: Policy, name: object) -> Direction:

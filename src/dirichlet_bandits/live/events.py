@@ -219,7 +219,10 @@ class Rewarded(OfTrial):
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> "Rewarded":
-        return cls(row[2], checked_reward(row[0], row[4]))
+        reward = row[4]
+        if type(reward) is not float or not abs(reward) <= LARGEST_SCALE:  # here, because most rows are asks and these
+            checked_reward(row[0], reward)
+        return cls(row[2], reward)
 
     def columns(self) -> Columns:
         return self.trial, None, self.reward, None, None

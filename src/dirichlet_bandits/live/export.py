@@ -91,12 +91,11 @@ def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
     recovered = recover(events)
-    rounds = read_rounds(recovered.events)
-    frame = trials(rounds.journal)
+    journal, log = read_rounds(recovered.events)
+    frame = trials(journal)
     frame.index = pd.Index(recovered.ids, name=frame.index.name)
-    row_of_trial = rounds.row_of_trial
-    for arm, name in enumerate(rounds.journal.names):
-        frame[f"propensity of {name}"] = rounds.propensities[row_of_trial, arm]
+    for arm, name in enumerate(log.names):
+        frame[f"propensity of {name}"] = log.propensities[log.row, arm]
     with whole_file(target) as draft:
         if kind == ".parquet":
             whole_module("pyarrow.parquet")

@@ -9,13 +9,13 @@ from dirichlet_bandits.csv_tables import WORDS
 from dirichlet_bandits.declared import Check, choice, integer, number, pair, read_number, sequence, text
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES, checked_attributes
-from dirichlet_bandits.live.description import as_policy, written_policy
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.floors import Floor, checked_shares
 from dirichlet_bandits.live.lateness import ABANDON_LATE, LATE_WORDS, checked_late, seconds
 from dirichlet_bandits.live.past_trials import Past, checked_past
 from dirichlet_bandits.live.warm_start import MOST
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import root_sequence
 
 MOST_ASKED: Final = 1_000_000
@@ -112,7 +112,7 @@ FloorOfArms = Annotated[
 
 
 def _accepted_policy(field: str, value: Any) -> Policy:
-    policy = as_policy(value)
+    policy = as_policy(value, field)
     if not isinstance(policy, Policy):
         raise ArgumentError(field, "a policy of this library, or one of your own as compiled verbs", value)
     return policy
@@ -124,7 +124,7 @@ OfPolicy = Annotated[
         "a policy such as RDS or NPTS(upper=1)",
         _accepted_policy,
         {"type": "string", "minLength": 1},
-        write=written_policy,
+        write=lambda policy: POLICY.to_text(policy, "policy"),
         example="NPTS(upper=1)",
     ),
     "Policy with parameters, such as NPTS(upper=1).",
@@ -240,7 +240,7 @@ def _accepted_choice(field: str, value: Any) -> Choice:
         return value
     if isinstance(value, Mapping):
         if value.keys() == {"policy"} and isinstance(value["policy"], str):  # as JSON has it
-            return as_policy(value["policy"])
+            return as_policy(value["policy"], field)
         return {str(arm): number().accept(f"{field}[{arm!r}]", share) for arm, share in value.items()}
     if not isinstance(value, str):
         raise ArgumentError(field, "a policy, an arm, or weights of arms", value)
@@ -248,7 +248,7 @@ def _accepted_choice(field: str, value: Any) -> Choice:
 
 
 def _written_choice(choice: Choice) -> Any:
-    return {"policy": written_policy(choice)} if isinstance(choice, Policy) else choice
+    return {"policy": POLICY.to_text(choice, "choice")} if isinstance(choice, Policy) else choice
 
 
 ChoiceOfArms = Annotated[

@@ -49,20 +49,21 @@ class Journal(StudyView):
     def apply(self, rows: Sequence[Row]) -> None:
         """Apply the next events. After an exception, the journal is incomplete and must not be used."""
         # Opening a study runs through hundreds of thousands of events, so storages may pass plain tuples.
-        for row in rows:
-            number, at = row[0], row[5]
-            if number != self.last + 1:
-                missing = f"event {self.last + 1} of the study is missing: the storage is damaged"
+        read, within, records = READERS.get, self._within, self.records
+        for number, row in enumerate(rows, self.last + 1):
+            if row[0] != number:
+                missing = f"event {number} of the study is missing: the storage is damaged"
                 raise FormatError(f"{missing} (what is there can be exported)")
+            at = row[5]
             if not abs(at) < LATEST:
                 raise FormatError(f"event {number} has the time {at!r}: the storage is damaged")
             self.last = number
-            event = READERS.get(row[1], unknown)(row)
-            if self._within is not None:
-                event = event.within(*self._within, self)
+            event = read(row[1], unknown)(row)
+            if within is not None:
+                event = event.within(*within, self)
             event.apply(self, at)
             if row[8] is not None:
-                self.records.remember(row[8], number, event.asked)
+                records.remember(row[8], number, event.asked)
         if rows:
             self.tail = _without_data(rows[-1])
 
@@ -146,7 +147,7 @@ class Journal(StudyView):
         self.add(trial, arm, counts)
         if self.view_of and (view := self.view_of.get(trial)) is not None:
             view.ids.append(trial)
-            view.add(len(view.ids) - 1, arm, counts)
+            view.add(len(view.arm_of), arm, counts)
 
     def end(self, trial: int, at: float) -> None:
         """End the wait for the reward of a pending trial."""

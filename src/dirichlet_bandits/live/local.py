@@ -32,8 +32,9 @@ from dirichlet_bandits.storage.forks import fresh_locks_in_children
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dirichlet_bandits.inference.winner import Winner
     from dirichlet_bandits.live.reading import ReadableStudy
-    from dirichlet_bandits.live.winner import Question, Winner
+    from dirichlet_bandits.live.winner import Question
 
 R = TypeVar("R")
 
@@ -105,6 +106,7 @@ class Local(Named):
         operation.prepare(self.settings)
         if token is not None:
             checked_name("token", token)
+        operation.get_ready(self)
         with self._writing() as (state, draft, rows):
             study = Present(self.name, self.settings, *state, self._newly_late)
             operation.check(study)
@@ -171,7 +173,7 @@ class Local(Named):
             with self.lock:
                 self._settle()
                 with self.storage.transaction(self.name) as transaction:
-                    self._check_settings(transaction.settings())
+                    self.check_settings(transaction.settings())
                     yield transaction
             return
         checked_name("token", token)
@@ -230,16 +232,8 @@ class Local(Named):
         """Return all rows with their data, as of one moment."""
         name = self.name
         rows = self.storage.read(name, data=True)
-        self._check_settings(self.storage.settings(name))
+        self.check_settings(self.storage.settings(name))
         return rows
-
-    @property
-    def archived(self) -> bool:
-        """Whether the study is archived."""
-        name = self.name
-        archived = name in self.storage.names(archived=True)
-        self._check_settings(self.storage.settings(name))
-        return archived
 
     # While the state is changed, ``_state`` is None: so whatever is raised meanwhile, for example by a signal handler,
     # leaves None behind, and the next call derives the state again.
@@ -254,7 +248,7 @@ class Local(Named):
             if state.journal.tail:  # a backup was restored, a server lost its last commits, or it is another study
                 state = StudyState(Journal(), self.new_decider())
                 rows = read(-1)
-            self._check_settings(settings())  # after the events: an identity that is gone does not come back
+            self.check_settings(settings())  # after the events: an identity that is gone does not come back
         if rows:
             self._state = None
             try:
@@ -272,7 +266,7 @@ class Local(Named):
         assert settings.seed is not None
         return Decider(settings.policy, settings.seed, settings.sign, warm=settings.warm, borrow=settings.borrow or 0.0)
 
-    def _check_settings(self, stored: Settings | None) -> None:
+    def check_settings(self, stored: Settings | None) -> None:
         """Check that the stored study of this name is still this one."""
         if stored is None:
             raise NotFoundError(f"no study {self.name!r} any more")
@@ -384,7 +378,8 @@ class Local(Named):
 def local_of(study: "ReadableStudy") -> Local:
     """Return the transport of a study that is stored here."""
     local = study._transport
-    assert isinstance(local, Local)
+    if not isinstance(local, Local):
+        raise AttributeError(f"the study {study.name!r} is in a service, so it has no storage here")
     return local
 
 

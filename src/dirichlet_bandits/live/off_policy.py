@@ -1,145 +1,104 @@
-"""Off-policy estimates: what another choice of arms would have earned, from the log.
+"""Off-policy estimates from the events of a study: they become arrays here, and estimates in ``inference``."""
 
-The unit is the round (a single trial, unless the policy is round-based). Given everything known when round j
-was drawn, arm a is in it with the recorded probability q_j(a); r_j(a) is its reward. For a choice that would
-have taken arm a with probability pi_j(a) in round j,
-
-    IPS              V = sum_j c_j / sum_j m_j,     c_j = sum_{a in round j} pi_j(a) r_j(a) / q_j(a),
-                                                    m_j = sum_{a: q_j(a) > 0} pi_j(a)
-    self-normalized  V = sum_j c_j / sum_j d_j,     d_j = sum_{a in round j} pi_j(a) / q_j(a)
-
-E[c_j | the past] = sum_a pi_j(a) mu_a, so IPS is unbiased for the mean over the rounds in which q_j(a) > 0.
-"""
-
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
-from dirichlet_bandits.errors import ArgumentError, NotFoundError
+from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference import off_policy_intervals, risk
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
+from dirichlet_bandits.inference.off_policy import Estimate, Wanted, wanted_by_weights, wanted_in_rounds
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
-from dirichlet_bandits.live.events import event_of
+from dirichlet_bandits.live.direction import direction_for, mirrored
+from dirichlet_bandits.live.events import PastAdded, event_of
+from dirichlet_bandits.live.fields import Choice
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.logged_rounds import LoggedRounds
+from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import finite_number
+from dirichlet_bandits.validation import number_between
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """The mean reward per trial of another choice, estimated from the log of a study.
+def estimate_mean(
+    events: Sequence[Row], choice: Choice, seed: int, bounds: Bounds, confidence: float, direction: str
+) -> Estimate:
+    """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
+    number_between("confidence", confidence, 0, 1)
+    log, wanted = _chosen(events, choice, seed, direction)
+    return off_policy_intervals.estimate_mean(log, wanted, bounds, confidence)
 
-    ``unsupported`` names the arms that the choice would take but the log does not cover, with the share of the
-    choice's weight on them: in rounds where their propensity was zero, or in all rounds if the arm was assigned and
-    none of its trials has a reward. The estimates leave that share out; they are NaN if nothing is left.
-    The log ends with the last round that has a reward: later rounds wait, and are left out. ``missing`` trials of the
-    other ``rounds`` have no reward; their rewards are assumed to be like the others of their arm.
-    If bounds of the rewards are known, the mean of the choice lies between ``low`` and ``high`` with the
-    ``confidence``, at all times at once and even if the arms change (``live/off_policy_intervals.py``); otherwise both
-    are NaN. This interval leaves out rounds in which an arm with a fixed weight could not come.
 
-    ``effective_rounds`` is (sum d)^2 / sum d^2: how many rounds of the choice itself the log is worth.
+def estimate_difference(events: Sequence[Row], a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
+    """Estimate by how much the rewards of one arm exceed those of another, from events with their data."""
+    number_between("confidence", confidence, 0, 1)
+    if not are_finite(bounds):
+        raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
+    return off_policy_intervals.estimate_difference(read_rounds(events)[1], a, b, bounds, confidence)
 
-    Reference: Horvitz and Thompson (1952), JASA 47; Hajek (1971); Swaminathan and Joachims (2015), The
-    self-normalized estimator for counterfactual learning, NeurIPS.
+
+def estimate_cvar(
+    events: Sequence[Row],
+    choice: Choice,
+    seed: int,
+    objective: CVaR,
+    bounds: Bounds,
+    confidence: float,
+    direction: str,
+) -> RiskEstimate:
+    """Estimate the CVaR of the rewards of another choice, from events that were read with their data.
+
+    If the study has costs, the large ones are bad.
     """
-
-    ips: float
-    ips_error: float
-    self_normalized: float
-    self_normalized_error: float
-    rounds: int
-    effective_rounds: float
-    unsupported: dict[str, float]
-    missing: int
-    low: float = math.nan
-    high: float = math.nan
-    confidence: float = math.nan
-
-
-def weights_of(choice: Mapping[str, float] | str, names: list[str]) -> Floats:
-    """Return a choice that is not a policy as weights of all arms, which sum to 1."""
-    given = {choice: 1.0} if isinstance(choice, str) else choice
-    if not isinstance(given, Mapping) or not given:
-        raise ArgumentError("choice", "a policy, an arm, or weights of arms", choice)
-    weights = np.zeros(len(names))
-    for name, weight in given.items():
-        weights[arm_number(names, name)] = finite_number(f"choice[{name!r}]", weight)
-    if weights.min() < 0.0 or not math.isclose(weights.sum(), 1.0, rel_tol=1e-9):
-        raise ArgumentError("choice", "weights that are not negative and sum to 1", choice)
-    return weights
+    number_between("confidence", confidence, 0, 1)
+    if not are_finite(bounds):
+        expected = (
+            "two finite numbers between which all rewards lie, for the policy knows none: "
+            "without them one reward that has not been seen yet could move a CVaR by any amount"
+        )
+        raise ArgumentError("bounds", expected, bounds)
+    log, wanted = _chosen(events, choice, seed, direction)
+    turn = mirrored(direction, *bounds).turn
+    found = risk.estimate_cvar(log._replace(reward=turn(log.reward)), wanted, objective, bounds, confidence)
+    low, high = sorted((turn(found.low), turn(found.high)))
+    return dataclasses.replace(found, value=turn(found.value), low=low, high=high)
 
 
-def arm_number(names: list[str], name: str) -> int:
-    """Return the number of an arm of the study; refuse a name that no arm has."""
-    if name not in names:
-        raise NotFoundError(f"no arm {name!r} in the study")
-    return names.index(name)
+def _chosen(events: Sequence[Row], choice: Choice, seed: int, direction: str) -> tuple[LoggedRounds, Wanted]:
+    """Return the log of a study, and what another choice would have done in its rounds."""
+    _, log = read_rounds(events)
+    if not isinstance(choice, Policy):
+        return log, wanted_by_weights(log, choice)
+    decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
+    return log, wanted_in_rounds(log, _wanted_by_policy(events, decider, log))
 
 
-def wanted_by_weights(choice: Mapping[str, float] | str, rounds: LoggedRounds) -> Floats:
-    """Spread the fixed weight of each arm over the rounds in which it could come, so that its total is right."""
-    weights = weights_of(choice, rounds.journal.names)
-    possible = rounds.possible & rounds.complete[:, None]
-    shown = possible.sum(axis=0)
-    spread = np.where(shown > 0, weights * rounds.complete.sum() / np.maximum(shown, 1), 0.0)
-    return np.where(possible | (shown == 0), np.where(shown > 0, spread, weights), 0.0)
-
-
-def wanted_by_policy(events: Sequence[Row], decider: Decider, rounds: LoggedRounds) -> Floats:
+def _wanted_by_policy(events: Sequence[Row], decider: Decider, log: LoggedRounds) -> Floats:
     """Return what the policy would do with the rewards known at each round; several arms of a round share it."""
     policy = decider.policy
     describe(policy)
     lower, upper = policy.reward_bounds
     journal = Journal(within=(lower, upper))
     # The policy need not accept a wrong reward that was corrected later, but it must accept past data.
-    records = rounds.journal.records
-    past = [first for trial in records.past if (first := records.trial(trial).first_reward) is not None]
-    rewards = rounds.journal.told.rewards + past
+    past = [row[4] for row in events if row[1] == PastAdded.kind and row[4] is not None]
+    rewards = [*log.reward[~np.isnan(log.reward)].tolist(), *past]
     if rewards and not lower <= min(rewards) <= max(rewards) <= upper:
         raise ArgumentError("choice", f"a policy for rewards from {min(rewards):g} to {max(rewards):g}", policy)
-    wanted = np.zeros_like(rounds.propensities)
+    wanted = np.zeros_like(log.propensities)
 
     def look(row: Row) -> None:
         if row.data is not None:
             segment = event_of(row).segment
             chances = decider.of(segment).propensities(journal.of(segment))
-            wanted[rounds.row_of_trial[row.trial], : chances.size] = chances / chances.sum()
+            wanted[log.row[row.trial], : chances.size] = chances / chances.sum()
         journal.apply([row])
 
     walk(events, look)
     return wanted
-
-
-def estimate_rounds(rounds: LoggedRounds, wanted: Floats) -> Estimate:
-    """Return both estimates of a choice that takes arms with the ``wanted`` probabilities, one row per round.
-
-    Standard errors treat the rounds as a martingale: sqrt(sum of squared deviations).
-    """
-    log, n = rounds.logged(wanted, rounds.complete), rounds.complete.size
-    arms = np.arange(len(rounds.journal.names))
-    unanswered = np.isin(arms, log.arm) & ~np.isin(arms, log.arm[log.told])
-    possible = rounds.possible & ~unanswered
-    weight = np.where(unanswered[log.arm], 0.0, log.weight)
-    c, d = np.bincount(log.row, weight * log.filled(), n), np.bincount(log.row, weight, n)
-    m = np.where(possible & rounds.complete[:, None], wanted, 0.0).sum(axis=1)
-    ips = _ratio(c.sum(), m.sum()) if d.any() else math.nan  # without a reward of the choice, nothing is known
-    normalised = _ratio(c.sum(), d.sum())
-    return Estimate(
-        ips=ips,
-        ips_error=_ratio(math.sqrt(np.square(c - ips * m).sum()), m.sum()),
-        self_normalized=normalised,
-        self_normalized_error=_ratio(math.sqrt(np.square(c - normalised * d).sum()), d.sum()),
-        rounds=int(rounds.complete.sum()),
-        effective_rounds=log.effective_rounds(),
-        unsupported=rounds.unsupported(wanted, possible),
-        missing=int(log.told.size - log.told.sum()),
-    )
-
-
-def _ratio(a: float, b: float) -> float:
-    return float(a / b) if b > 0.0 else math.nan

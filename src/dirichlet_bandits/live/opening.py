@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import summary
-from dirichlet_bandits.live.description import as_policy, checked_name, describe, is_described
+from dirichlet_bandits.live.description import checked_name, describe, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet, event_of
 from dirichlet_bandits.live.fields import seed_number
@@ -19,6 +19,7 @@ from dirichlet_bandits.live.readings import CONFIDENCE
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.storage import Row, Storage, open_storage
 from dirichlet_bandits.storage.actors import actor
@@ -121,6 +122,8 @@ def create_study(
     checked_name("name", name)
     if token is not None:
         checked_name("token", token)
+    if not isinstance(storage, Place):
+        describe(settings.policy)  # refuses a policy that no study can have, before anything is written
     return place_of(storage, create=True).create(name, settings, load_if_exists, token)
 
 
@@ -142,7 +145,6 @@ class StudiesHere:
     def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
         """Create a study, or load the one that an earlier call with this token created."""
         place = self.storage
-        describe(settings.policy)  # refuses a policy that no study can have
         new = settings if settings.seed is not None else replace(settings, seed=seed_number("seed", None))
         identity = secrets.token_hex(16)
         stored: Settings = {**new.stored(), **({} if token is None else {"token": token}), "identity": identity}

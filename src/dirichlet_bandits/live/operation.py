@@ -102,6 +102,9 @@ class Change(Operation[R]):
     def prepare(self, settings: StudySettings) -> None:
         """Refuse what no study with these settings accepts; the study is not locked yet."""
 
+    def get_ready(self, local: "Local") -> None:
+        """Do what takes long and needs no lock."""
+
     def check(self, study: Present) -> None:
         """Refuse trials and arms that do not exist, before the token is looked at."""
 

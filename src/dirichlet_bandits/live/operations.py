@@ -7,7 +7,7 @@ first, then a token that was used for another call, and then what contradicts th
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ from dirichlet_bandits.live.operation import MANAGE, WRITE, Change, Present, ope
 from dirichlet_bandits.live.past_trials import Past
 from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, TokenRecord, TrialRecord
 from dirichlet_bandits.live.settings import StudySettings
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.live.local import Local
 
 _REWARDED = (TOLD, HELD, REPEATED)
 
@@ -170,6 +173,7 @@ class AddTrials(Change[list[int]]):
     """Add past trials that were decided elsewhere, all or none; a call with an earlier token adds nothing."""
 
     trials: PastTrials
+    _ready: ClassVar[tuple[Sequence[str], int, Sequence[Event]]] = ((), -1, ())  # as of which arms and trials
 
     def prepare(self, settings: StudySettings) -> None:
         for k, row in enumerate(self.trials):
@@ -181,12 +185,22 @@ class AddTrials(Change[list[int]]):
         for name in dict.fromkeys(row.arm for row in self.trials):
             study.arm(name)
 
-    def intended(self, study: Present) -> Sequence[Event]:
-        """Return the past trials as events; a known propensity is that of the row's arm.
+    def get_ready(self, local: "Local") -> None:
+        journal = local.journal()
+        names, first = list(journal.names), len(journal.arm_of)
+        if {row.arm for row in self.trials} <= set(names):
+            object.__setattr__(self, "_ready", (names, first, self._events(names, first)))
 
-        The propensities of other arms that could have come are NaN, and the rest are 0.
-        """
+    def intended(self, study: Present) -> Sequence[Event]:
         names, first = study.journal.names, len(study.journal.arm_of)
+        ready_names, ready_first, events = self._ready
+        return events if (ready_names, ready_first) == (names, first) else self._events(names, first)
+
+    def _events(self, names: Sequence[str], first: int) -> Sequence[Event]:
+        """Return the past trials as events, the first of them with this number.
+
+        A known propensity is that of the row's arm; those of other arms that could have come are NaN, and the rest 0.
+        """
         arm_of = {name: names.index(name) for name in dict.fromkeys(row.arm for row in self.trials)}
         possible = sorted({arm_of[row.arm] for row in self.trials if row.propensity is not None})
 

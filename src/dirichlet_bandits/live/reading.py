@@ -5,20 +5,22 @@ from os import PathLike
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, overload
 
 from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import readings as ask
 from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
-from dirichlet_bandits.live.bounds import Bounds, are_finite
 from dirichlet_bandits.live.fields import Choice
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.operation import Operation
-from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.readings import CONFIDENCE, asked_cvar
 from dirichlet_bandits.live.replay import Replay
-from dirichlet_bandits.live.risk import RiskEstimate, asked_cvar
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.trial import Trial
-from dirichlet_bandits.live.winner import DELTA, Winner
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.storage.events import Storage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +37,6 @@ class Transport(Protocol):
     @property
     def name(self) -> str:
         """The name of the study."""
-
-    @property
-    def archived(self) -> bool:
-        """Whether the study is archived."""
 
     def do(self, operation: Operation[R], token: str | None = None) -> R:
         """Carry out an operation, and return its answer."""
@@ -91,6 +89,11 @@ class ReadableStudy:
         return self._transport.identity
 
     @property
+    def storage(self) -> Storage:
+        """Where the study is stored; a study of a service has no storage here."""
+        return local_of(self).storage
+
+    @property
     def settings(self) -> StudySettings:
         """What the study was created with; see :func:`create_study`."""
         return self._transport.settings
@@ -123,7 +126,7 @@ class ReadableStudy:
     @property
     def segments(self) -> tuple[str, ...]:
         """The segments that learn separately; empty if there are none."""
-        return self.settings.segments or ()
+        return tuple(self.settings.segments or ())
 
     @property
     def history(self) -> dict[str, list[float]] | None:
@@ -172,7 +175,7 @@ class ReadableStudy:
     @property
     def archived(self) -> bool:
         """Whether the study is archived."""
-        return self._transport.archived
+        return self._transport.do(ask.ReadArchived())
 
     @property
     def pending(self) -> list[Trial]:

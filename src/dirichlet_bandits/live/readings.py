@@ -3,8 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
-from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.declared import integer, text, written
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference.off_policy import Estimate
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import export
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
@@ -24,14 +29,12 @@ from dirichlet_bandits.live.fields import (
     TrialId,
 )
 from dirichlet_bandits.live.local import Local, local_of
-from dirichlet_bandits.live.off_policy import Estimate
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate, estimate_difference, estimate_mean
+from dirichlet_bandits.live.off_policy import estimate_cvar, estimate_difference, estimate_mean
 from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Reading, operation
 from dirichlet_bandits.live.replay import Replay, replay
-from dirichlet_bandits.live.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.trial import Trial, trial_of
-from dirichlet_bandits.live.winner import DELTA, Question, Winner, assumed, check_question, established, winner
+from dirichlet_bandits.live.winner import Question, assumed, check_question, established, winner
 
 if TYPE_CHECKING:
     from dirichlet_bandits.display.summaries import Summary
@@ -49,12 +52,11 @@ class StudyInfo(NamedTuple):
 
     name: str
     identity: str
-    settings: dict[str, Any]
+    settings: StudySettings
     arms: list[str]
     retired: list[str]
     trials: int
     floor: float | dict[str, float]
-    archived: bool
 
 
 @operation(READ, name="study")
@@ -66,8 +68,19 @@ class ReadStudy(Reading[StudyInfo]):
         floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
         active = journal.active_names()
         retired = [name for name in journal.names if name not in active]
-        more = active, retired, len(journal.arm_of), floor, local.archived
-        return StudyInfo(local.name, local.identity, local.settings.as_json(), *more)
+        more = active, retired, len(journal.arm_of), floor
+        return StudyInfo(local.name, local.identity, local.settings, *more)
+
+
+@operation(READ, name="archived", key="archived")
+class ReadArchived(Reading[bool]):
+    """Return whether the study is archived: left out of the list of studies."""
+
+    def read(self, local: Local) -> bool:
+        name = local.name
+        archived = name in local.storage.names(archived=True)
+        local.check_settings(local.storage.settings(name))
+        return archived
 
 
 @operation(READ, name="pending", key="trials")
@@ -297,6 +310,19 @@ class EstimateCVaR(Reading[RiskEstimate]):
         limits = checked_bounds(self.bounds, settings.limits, local.journal().told.rewards)
         goal, given = CVaR(self.level), (limits, self.confidence, settings.direction)
         return estimate_cvar(local.rows(), self.choice, _seed(settings), goal, *given)
+
+
+def asked_cvar(objective: object) -> CVaR | None:
+    """Return the CVaR that should be estimated; None for the mean.
+
+    >>> asked_cvar(None), asked_cvar(CVaR(0.2))
+    (None, CVaR(level=0.2))
+    """
+    if objective is None or isinstance(objective, Mean):
+        return None
+    if not isinstance(objective, CVaR):
+        raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
+    return objective
 
 
 def _seed(settings: StudySettings) -> int:

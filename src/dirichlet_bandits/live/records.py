@@ -81,7 +81,7 @@ class Records:
         self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
         self.aside: dict[int, float] = {}  # the rewards of trials that do not count
         self.past: set[int] = set()
-        self.last_at: float | None = None  # when the last trial was asked for, or ended
+        self.last_at = -math.inf  # when the last trial was asked for, or ended
         self.history_of: dict[int, list[Revision]] = {}
         self.annotation_of: dict[int, dict[str, Any]] = {}
         self.segment_of: dict[int, str] = {}
@@ -100,15 +100,13 @@ class Records:
         self.propensity_of.append(propensity)
         self.round_of.append(start)
         self.asked_at.append(at)
-        self._happened(at)
+        if at > self.last_at:
+            self.last_at = at
 
     def end(self, trial: int, at: float) -> None:
         """Note when a trial ended."""
         self.ended_at[trial] = at
-        self._happened(at)
-
-    def _happened(self, at: float) -> None:
-        if self.last_at is None or at > self.last_at:
+        if at > self.last_at:
             self.last_at = at
 
     def reopen(self, trial: int) -> None:

@@ -66,6 +66,7 @@ def recover(events: Sequence[Row]) -> Recovered:
                     event.propensities = np.full(len(journal.names), np.nan).tobytes()
                     sound.clear()
         if isinstance(event, NewTrial):
-            event.trial = trials[event.trial] = len(trials)
+            trials[event.trial] = len(trials)
+            event.trial = len(trials) - 1
         add(event, row)
     return Recovered(whole, list(trials))

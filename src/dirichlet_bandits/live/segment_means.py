@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dirichlet_bandits.live.intervals import Interval
+from dirichlet_bandits.inference.intervals import Interval
 from dirichlet_bandits.live.view import StudyView
 
 NO_INTERVAL = "no interval in some segment"

@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import operations as do
 from dirichlet_bandits.live.annotations import Attributes
 from dirichlet_bandits.live.asking import Ask
@@ -46,7 +47,6 @@ from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.live.readings import DeclareWinner
 from dirichlet_bandits.live.trial import Trial
-from dirichlet_bandits.live.winner import DELTA, Winner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,24 +10,26 @@ import numpy as np
 
 from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.display.readings import belief, drift_words, earnings, lift_percent
-from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.best import NO_REWARD, Best, Judged, best_arm
-from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.differences import lead, rewards_by_arm, sample
-from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.drift import drifting_arms
-from dirichlet_bandits.live.intervals import (
+from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
+from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
+from dirichlet_bandits.inference.differences import lifts, sample
+from dirichlet_bandits.inference.drift import drifting
+from dirichlet_bandits.inference.intervals import (
+    Bounds,
     Interval,
-    asymptotic,
+    are_finite,
     contradictory,
-    empirical_bernstein,
     few_determine,
-    shares,
+    levels,
+    mean_interval,
     why_none,
 )
-from dirichlet_bandits.live.probability_best import probability_best
-from dirichlet_bandits.live.risk import cvar_sequences
+from dirichlet_bandits.inference.moments import Moments
+from dirichlet_bandits.inference.probability_best import probability_best
+from dirichlet_bandits.inference.risk import cvar_sequences
+from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live.direction import Direction, mirrored
 from dirichlet_bandits.live.segment_means import NO_INTERVAL, pooled_intervals, pooled_means
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
@@ -80,7 +82,7 @@ def summary(study: Summarized) -> "pd.DataFrame":
     from dirichlet_bandits.display.summaries import Summary
 
     number_between("confidence", study.confidence, 0, 1)
-    rewards = rewards_by_arm(study.journal)
+    rewards = study.journal.told.by_arm(len(study.journal.names))
     intervals = _intervals_of(study)
     columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
     columns |= {"low": [one.low for one in intervals], "high": [one.high for one in intervals]}
@@ -150,8 +152,9 @@ def _counts(journal: StudyView) -> dict[str, list[Any]]:
 
 def _moments(study: Summarized, rewards: Sequence[Floats]) -> dict[str, list[float]]:
     """Return the mean and the standard deviation of each arm's rewards."""
-    means = pooled_means(study.journal) if study.pooled else [x.mean() if x.size else math.nan for x in rewards]
-    return {"mean": means, "std": [x.std(ddof=1) if x.size > 1 else math.nan for x in rewards]}
+    found = [Moments().add(x) for x in rewards]
+    means = pooled_means(study.journal) if study.pooled else [one.mean for one in found]
+    return {"mean": means, "std": [one.deviation for one in found]}
 
 
 def _intervals_of(study: Summarized) -> list[Interval]:
@@ -188,8 +191,9 @@ def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floa
     values = [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
     frame["value"] = math.nan if study.pooled else values
     if isinstance(objective, CVaR):
-        levels = interval_levels(study.journal, study.confidence)
-        ends, words = cvar_sequences(rewards, objective.level, study.bounds, levels, study.direction.name)
+        whole, own = mirrored(study.direction.name, *study.bounds), levels(study.journal.since, study.confidence)
+        ends, words = cvar_sequences([whole.turn(x) for x in rewards], objective.level, study.bounds, own)
+        ends = [Interval(*sorted((whole.turn(low), whole.turn(high)))) for low, high in ends]
         if study.pooled:
             ends, words = [Interval(-math.inf, math.inf)] * len(rewards), ONE_BY_ONE
         frame["value_low"], frame["value_high"] = [end.low for end in ends], [end.high for end in ends]
@@ -225,11 +229,11 @@ def best(study: Summarized) -> Best:
     if study.pooled:
         return _best_pooled(study)
     journal, objective, turn = study.journal, study.policy.objective, study.direction.turn
-    rewards, levels, judged = rewards_by_arm(journal), interval_levels(journal, study.confidence), []
+    rewards, own, judged = journal.told.by_arm(len(journal.names)), levels(journal.since, study.confidence), []
     for arm in journal.known_arms():
         x = rewards[arm]
-        value = x.mean() if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
-        interval = mean_interval(x, *study.bounds, float(levels[arm]))
+        value = Moments().add(x).mean if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
+        interval = mean_interval(x, study.bounds, float(own[arm]))
         judged.append(Judged(journal.names[arm], float(value), x.size, *interval))
     return best_arm(judged, study.direction.larger_is_better, objective.name)
 
@@ -262,23 +266,14 @@ def _by_arm(journal: StudyView, trials: AbstractSet[int]) -> Ints:
 
 def _intervals(journal: StudyView, level: float, bounds: Bounds) -> list[Interval]:
     """Return the interval of each arm's mean; all of them hold together."""
-    levels = interval_levels(journal, level)
-    return [mean_interval(x, *bounds, float(each)) for x, each in zip(rewards_by_arm(journal), levels, strict=True)]
-
-
-def interval_levels(journal: StudyView, level: float) -> Floats:
-    """Return the level of each arm's own interval, so that all of them hold together at the given level."""
-    return np.minimum(1.0 - (1.0 - level) * shares(journal.since), np.nextafter(1.0, 0.0))  # below 1 after rounding
+    own = levels(journal.since, level).tolist()
+    rewards = journal.told.by_arm(len(journal.names))
+    return [mean_interval(x, bounds, each) for x, each in zip(rewards, own, strict=True)]
 
 
 def _lifts(journal: StudyView, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    samples = [sample(x, bounds) for x in rewards_by_arm(journal)]
-    others = [arm for arm in range(len(samples)) if arm != base]
-    lifts = [Interval(0.0, 0.0)] * len(samples)
-    for arm, share in zip(others, shares([journal.since[arm] for arm in others]).tolist(), strict=True):
-        lifts[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
-    return lifts
+    return lifts([sample(x, bounds) for x in journal.told.by_arm(len(journal.names))], journal.since, base, level)
 
 
 def _caution(arms: Sequence[str]) -> str:
@@ -296,8 +291,8 @@ def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     """Return the arms whose interval is empty or does not contain their mean."""
     outside = ((frame["mean"] < frame["low"]) | (frame["mean"] > frame["high"])).tolist()
     if are_finite(study.bounds) and not study.pooled:
-        levels = interval_levels(study.journal, study.confidence).tolist()
-        for arm, (x, level) in enumerate(zip(rewards, levels, strict=True)):
+        own = levels(study.journal.since, study.confidence).tolist()
+        for arm, (x, level) in enumerate(zip(rewards, own, strict=True)):
             outside[arm] |= bool(x.size) and contradictory(x, *study.bounds, level)
     return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
 
@@ -313,14 +308,6 @@ def _doubt(arms: Sequence[str]) -> str:
     return words if arms else ""
 
 
-def mean_interval(x: Floats, lower: float, upper: float, level: float) -> Interval:
-    """Return the interval by the method that the bounds allow, and within them."""
-    if x.size and math.isfinite(lower) and math.isfinite(upper):
-        return empirical_bernstein(x, lower, upper, level)
-    found = asymptotic(x, level)
-    return Interval(max(found.low, lower), min(found.high, upper))
-
-
 def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:
     """Add lifts in percent, probabilities of being best, earnings and drift to a summary."""
     journal, direction, bounds = study.journal, study.direction.name, study.bounds
@@ -333,8 +320,8 @@ def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:
     parts = journal.views.values() or [journal]
     frame.attrs["earned"] = float(sum(sum(part.told.rewards) for part in parts)) if told.sum() else 0.0
     frame.attrs["equal_split"] = float(sum(map(_equal_split, parts)))
-    names = {name for part in parts for name in drifting_arms(part, bounds)}
-    frame.attrs["drift"] = [name for name in journal.names if name in names]
+    changed = {arm for part in parts for arm in drifting(part.told.by_arm(len(part.names)), part.since, bounds)}
+    frame.attrs["drift"] = [journal.names[arm] for arm in sorted(changed)]
 
 
 def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
@@ -347,7 +334,7 @@ def _leader(frame: "pd.DataFrame", direction: str) -> str | None:
 
 def _equal_split(journal: StudyView) -> float:
     """Return the total if all arms had shared the same number of rewards equally, by their present means."""
-    means = [float(x.mean()) for x in rewards_by_arm(journal) if x.size]
+    means = [float(x.mean()) for x in journal.told.by_arm(len(journal.names)) if x.size]
     return len(journal.told.rewards) * float(np.mean(means)) if means else 0.0
 
 
@@ -356,9 +343,9 @@ def _probabilities(journal: StudyView, policy: Policy, direction: str, bounds: B
     found = np.full(len(journal.names), math.nan)
     if journal.views or not isinstance(policy.objective, Mean):
         return found
-    turned = mirrored(direction, *bounds) if are_finite(bounds) else Direction(direction)
+    turned = mirrored(direction, *bounds)
     active = journal.active_arms()
-    rewards = rewards_by_arm(journal)
+    rewards = journal.told.by_arm(len(journal.names))
     found[active] = probability_best([turned.turn(rewards[arm]) for arm in active], bounds)
     return found
 
@@ -367,7 +354,7 @@ def study_html(study: "ReadableStudy") -> str:
     """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
     summary, best = study.summary(), study.best_arm
     said = summary.attrs
-    keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{100 * said['confidence']:g}% from"
+    keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{in_percent(said['confidence'])} from"
     headers = {"told": "rewards", "value": said["objective"], "low": low, "high": "to"}
     headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
     headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"

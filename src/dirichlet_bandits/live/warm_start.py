@@ -45,7 +45,7 @@ MOST: Final = 100_000
 class Warm(NamedTuple):
     """Past rewards by the names of arms, in the study's own numbers, and their weight."""
 
-    history: Mapping[str, tuple[float, ...]]
+    history: Mapping[str, Sequence[float]]
     weight: float
 
 

@@ -32,10 +32,10 @@ class Variable(NamedTuple):
 
     Neighbors in a row are close to each other. ``knots`` are points where the distribution function is not
     smooth, and ``rounding`` is the relative error of both tails. ``least`` is the smallest value, the only one that
-    may have positive probability. A width of 0 makes it the constant ``centre``.
+    may have positive probability. A width of 0 makes it the constant ``center``.
     """
 
-    centre: float
+    center: float
     width: float
     tails: Tails
     knots: Floats = np.empty(0)
@@ -116,7 +116,7 @@ def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, 
     lies below a panel, up to a negligible probability, and whose own integral there is negligible is not evaluated:
     P(X <= v) is 1.
     """
-    edges = np.concatenate([np.append(x.centre + x.width * _STEPS, x.knots) for x in variables])
+    edges = np.concatenate([np.append(x.center + x.width * _STEPS, x.knots) for x in variables])
     edges = np.unique(np.append(edges[edges > floor], floor if floor > -np.inf else edges.min()))
     below, above = _tails(variables, edges[:, None], np.ones((len(variables), edges.size), bool))
     below, above = below[:, :, 0], above[:, :, 0]

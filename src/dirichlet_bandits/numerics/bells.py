@@ -116,24 +116,24 @@ def bell_half_width(bells: Bells, k: int, t: float) -> float:
 
 
 @implement(prepare_panel, Bells)
-def write_common_part(bells: Bells, centre: float, t: Floats, u: Floats) -> None:
+def write_common_part(bells: Bells, center: float, t: Floats, u: Floats) -> None:
     """Write u(t) of the docstring of this module at the nodes of a panel."""
     kind = bells.kind
-    p = 1.0 / (1.0 + math.exp(min(abs(centre), 700.0)))
+    p = 1.0 / (1.0 + math.exp(min(abs(center), 700.0)))
     for i in range(t.size):
         if kind == NORMAL:
             u[i] = 0.5 * t[i] ** 2
         elif kind == LOGIT_BETA:
-            u[i] = math.log1p(p * math.expm1(t[i] if centre < 0.0 else -t[i]))
+            u[i] = math.log1p(p * math.expm1(t[i] if center < 0.0 else -t[i]))
         else:
             u[i] = math.expm1(t[i] if kind == LOG_GAMMA else -t[i])
 
 
 @implement(tabulate, Bells)
-def write_density(bells: Bells, k: int, centre: float, t: Floats, u: Floats, density: Floats) -> None:
+def write_density(bells: Bells, k: int, center: float, t: Floats, u: Floats, density: Floats) -> None:
     """Tabulate the density at a panel's nodes; 1 / (sqrt(2 pi) width) at its mode, so that its integral is near 1."""
     kind, first, second = bells.kind, bells.first[k], bells.second[k]
-    distance = centre - bells.modes[k]
+    distance = center - bells.modes[k]
     height = -fall(bells, k, distance)
     if height < -UNDERFLOW:
         density[:] = 0.0
@@ -142,7 +142,7 @@ def write_density(bells: Bells, k: int, centre: float, t: Floats, u: Floats, den
         beta = 1.0 / second**2
         alpha = -distance * beta
     elif kind == LOGIT_BETA:
-        alpha, beta = first if centre < 0.0 else -second, first + second
+        alpha, beta = first if center < 0.0 else -second, first + second
     elif kind == LOG_GAMMA:
         alpha, beta = first, first * math.exp(distance)
     else:

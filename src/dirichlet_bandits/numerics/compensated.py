@@ -70,8 +70,8 @@ def weight_of(weights: np.ndarray, i: int) -> float:
 
 
 @shared
-def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple[float, float]:
-    """Return the weighted mean of values - centre, as if computed exactly and rounded once, and the total weight.
+def mean_offset(values: np.ndarray, weights: np.ndarray, center: float) -> tuple[float, float]:
+    """Return the weighted mean of values - center, as if computed exactly and rounded once, and the total weight.
 
     The sign and the size of this difference decide whether a mean reaches a target. In plain floating point, it would
     be lost when the two are close. An empty `weights` means that all weights are 1.
@@ -87,7 +87,7 @@ def mean_offset(values: np.ndarray, weights: np.ndarray, centre: float) -> tuple
     for i in range(values.size):
         w = weight_of(weights, i)
         weight_total += w
-        high, low = two_sum(values[i], -centre)
+        high, low = two_sum(values[i], -center)
         product, error = two_product(w, high) if weights.size else (high, 0.0)
         total, carry = two_sum(total, product)
         rest += carry + (error + w * low)

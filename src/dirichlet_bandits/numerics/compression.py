@@ -35,16 +35,16 @@ def compress(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
         return np.full(1, low), np.full(1, total)
     if values.size <= 2 * COMPRESSED_NODES:
         return values.copy(), masses
-    centre, scale = low + 0.5 * (top - low), 0.5 * (top - low)
+    center, scale = low + 0.5 * (top - low), 0.5 * (top - low)
     # NumPy's function: Numba's would first import a large part of SciPy.
-    points, vectors = np.linalg.eigh(_tridiagonal(values, np.sqrt(masses / total), centre, scale))
+    points, vectors = np.linalg.eigh(_tridiagonal(values, np.sqrt(masses / total), center, scale))
     found = total * np.square(vectors[0]) + LANCZOS_END
     # Rounding must not move a point outside the data, or the index could exceed its true range.
-    return np.minimum(np.maximum(centre + scale * points, low), top), found * (total / found.cumsum()[-1])
+    return np.minimum(np.maximum(center + scale * points, low), top), found * (total / found.cumsum()[-1])
 
 
 @entry_point
-def _tridiagonal(values: Floats, new: Floats, centre: float, scale: float) -> Floats:
+def _tridiagonal(values: Floats, new: Floats, center: float, scale: float) -> Floats:
     """Return the Lanczos matrix of the values, shifted and scaled, from a first vector, which is overwritten."""
     matrix = np.zeros((COMPRESSED_NODES, COMPRESSED_NODES))
     old = np.zeros(values.size)
@@ -53,10 +53,10 @@ def _tridiagonal(values: Floats, new: Floats, centre: float, scale: float) -> Fl
     while size < COMPRESSED_NODES:
         diagonal = 0.0
         for i in range(values.size):
-            diagonal += new[i] * new[i] * ((values[i] - centre) / scale)
+            diagonal += new[i] * new[i] * ((values[i] - center) / scale)
         square = 0.0
         for i in range(values.size):
-            rest = ((values[i] - centre) / scale - diagonal) * new[i] - coupling * old[i]
+            rest = ((values[i] - center) / scale - diagonal) * new[i] - coupling * old[i]
             old[i] = new[i]
             new[i] = rest
             square += rest * rest

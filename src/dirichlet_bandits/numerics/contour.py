@@ -37,7 +37,7 @@ CONTOUR: Final = np.dtype(
     [
         ("reference", np.float64),  # r; not a number while the contour covers nothing
         ("unit", np.float64),  # of length
-        ("centre", np.float64),  # abscissa of the line
+        ("center", np.float64),  # abscissa of the line
         ("height", np.float64),  # logarithm of the data's product on the real axis
         ("total", np.float64),  # weight of the data
         ("y", np.float64, (NODES,)),  # imaginary parts of the nodes
@@ -96,13 +96,13 @@ def build(contour: Any, values: Floats, weights: Floats, bonus: float, m: float)
     if not (unit > 0.0 and min_of(offsets) < 0.0):
         return
     e, width = saddle(offsets, masses, unit)
-    centre = 1.0 / (1.0 + e)
+    center = 1.0 / (1.0 + e)
     step = _reach(offsets, masses, unit, e, width) / (NODES - 1)
     y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     for j in range(NODES):
         y[j] = width * math.sinh(step * j)
         share = (0.5 if j == 0 else 1.0) * step * width * math.cosh(step * j) / math.pi
-        weight_real[j], weight_imag[j] = quotient(share, 0.0, centre, y[j])
+        weight_real[j], weight_imag[j] = quotient(share, 0.0, center, y[j])
     work = contour.work
     real, imag, height, turn = work[0], work[1], work[2], work[3]
     multiply(offsets[:n], masses[:n], unit, e, y, Products(real, imag, height, turn))
@@ -116,7 +116,7 @@ def build(contour: Any, values: Floats, weights: Floats, bonus: float, m: float)
     for i in range(n):
         total, carry = two_sum(total, masses[i] * log_factor(offsets[i], unit, e))
         rest += carry
-    contour.reference, contour.unit, contour.centre = m, unit, centre
+    contour.reference, contour.unit, contour.center = m, unit, center
     contour.height, contour.total = total + rest, sum_of(masses[:n])
 
 
@@ -148,7 +148,7 @@ class Factor(NamedTuple):
 def factor(contour: Any, value: float) -> Factor:
     """Return the factor of a value; ``left`` is not positive if the line has passed its pole."""
     shifted = (value - contour.reference) / contour.unit
-    taken = contour.centre * shifted
+    taken = contour.center * shifted
     return Factor(taken, 1.0 - taken, shifted / (1.0 - taken))
 
 

@@ -219,8 +219,8 @@ def _log_sum(
         if not first <= start <= last or log_chances[start] == -math.inf:
             return log_total
         # Away from the mode, the P(n) fall faster and faster, so a geometric series bounds the rest of them.
-        neighbour = min(max(start + int(sign), 0), last)
-        fall = math.exp(log_chances[neighbour] - log_chances[start]) if neighbour != start else 0.0
+        neighbor = min(max(start + int(sign), 0), last)
+        fall = math.exp(log_chances[neighbor] - log_chances[start]) if neighbor != start else 0.0
         if fall < 1.0 and log_chances[start] - math.log(1.0 - fall) < max(log_total + reach, floor):
             return log_total
         if sign > 0.0:
@@ -352,8 +352,8 @@ def _log_integral(
     height = width = 0.0
     for iteration in range(NEWTON_LIMIT):
         height, slope, curvature = _line(base, offsets, log_chances, (low, high), sign, top, e, work)
-        centre = 1.0 / (1.0 + e)
-        width = min(1.0 / math.sqrt(curvature), e * centre)
+        center = 1.0 / (1.0 + e)
+        width = min(1.0 / math.sqrt(curvature), e * center)
         # The integral is taken for this e: any line between 0 and the pole is right, but some are better.
         if abs(slope / curvature) <= SADDLE_STEP * width or iteration == NEWTON_LIMIT - 1:
             break
@@ -362,7 +362,7 @@ def _log_integral(
         else:
             e_high = e
         # Newton's method in log e, where both the pole and 0 are far away.
-        step = slope / (curvature * e * centre * centre)
+        step = slope / (curvature * e * center * center)
         e *= math.exp(min(max(step, -_LEAP), _LEAP))
         bracketed = e_low > 0.0 and e_high < math.inf
         # The slope of a mixture may be far from linear, so every third step takes the geometric mean of the bracket.

@@ -70,7 +70,7 @@ def log_density_by_residue(contour: Any, m: float, b: float, log_residue: float)
 @jit
 def _integral(contour: Any, m: float, b: float) -> tuple[float, float, float, float]:
     """Return the logarithm of the size of the integral, its sign, the derivative of the logarithm, and its error."""
-    unit, centre, n = contour.unit, contour.centre, contour.total
+    unit, center, n = contour.unit, contour.center, contour.total
     at_m, at_b = factor(contour, m), factor(contour, b)
     if not (at_m.left > 0.0 and at_b.left != 0.0):  # not built, or the line has passed a pole of the data
         return math.nan, math.nan, math.nan, math.inf
@@ -78,7 +78,7 @@ def _integral(contour: Any, m: float, b: float) -> tuple[float, float, float, fl
     y, weight_real, weight_imag = contour.y, contour.weight_real, contour.weight_imag
     total = alternate = slower = slow = last = moment = 0.0
     for j in range(NODES):
-        share = weight_real[j] * centre - weight_imag[j] * y[j]  # the kept weights are divided by z
+        share = weight_real[j] * center - weight_imag[j] * y[j]  # the kept weights are divided by z
         v = y[j] * at_b.tilt  # divide by the bonus's factor 1 - i v
         share /= 1.0 + v * v
         term = share * (real[j] - imag[j] * v)
@@ -90,7 +90,7 @@ def _integral(contour: Any, m: float, b: float) -> tuple[float, float, float, fl
         last = share * (abs(real[j]) + abs(imag[j])) * (1.0 + abs(v))
         # The derivative's integrand has one more factor z/(1 - z m').
         t = y[j] * at_m.tilt
-        moment += (term * (centre - y[j] * t) - other * (y[j] + centre * t)) / (1.0 + t * t)
+        moment += (term * (center - y[j] * t) - other * (y[j] + center * t)) / (1.0 + t * t)
     if not total > 0.0:
         return math.nan, math.nan, math.nan, math.inf
     error = max((alternate / total) ** 2, abs(slower / total) ** (16 / 7), abs(slow / total) ** (8 / 3))

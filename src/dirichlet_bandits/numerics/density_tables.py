@@ -169,21 +169,21 @@ def next_break(densities: Tables, k: int, v: float) -> float:
 
 
 @implement(prepare_panel, Tables)
-def nothing_in_common(densities: Tables, centre: float, t: Floats, u: Floats) -> None:
+def nothing_in_common(densities: Tables, center: float, t: Floats, u: Floats) -> None:
     """Do nothing: each density has its own table."""
 
 
 @implement(tabulate, Tables)
-def write_densities(densities: Tables, k: int, centre: float, t: Floats, u: Floats, density: Floats) -> None:
+def write_densities(densities: Tables, k: int, center: float, t: Floats, u: Floats, density: Floats) -> None:
     """Write the density at the nodes of a panel, piece by piece."""
     table = densities.tables[k]
     edges, last = table.edges, table.last - 1
-    piece, begin = _find_piece(table, centre + t[0]), 0
+    piece, begin = _find_piece(table, center + t[0]), 0
     while begin < t.size:
         end = begin + 1
-        while end < t.size and (piece == last or centre + t[end] <= edges[piece + 1]):
+        while end < t.size and (piece == last or center + t[end] <= edges[piece + 1]):
             end += 1
-        left, right, coefficients = edges[piece] - centre, edges[piece + 1] - centre, table.coefficients[piece]
+        left, right, coefficients = edges[piece] - center, edges[piece + 1] - center, table.coefficients[piece]
         for i in range(begin, end):
             x, value = (2.0 * t[i] - left - right) / (right - left), coefficients[TERMS - 1]
             for j in range(TERMS - 2, -1, -1):
@@ -194,7 +194,7 @@ def write_densities(densities: Tables, k: int, centre: float, t: Floats, u: Floa
     low, high, p, q = table.low, table.high, table.low_power, table.high_power
     first_edge, last_edge = edges[table.first], edges[table.last]
     for i in range(t.size):
-        v, value = centre + t[i], density[i] + shift
+        v, value = center + t[i], density[i] + shift
         if p > 0.0:
             value += p * math.log(v - low)
         if q > 0.0:

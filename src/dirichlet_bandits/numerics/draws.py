@@ -15,10 +15,10 @@ from dirichlet_bandits.compiler import jit, shared
 _CENTRAL_VARIANCE = 3.0 / 16.0  # of a coin: below it, a gamma distribution is closer to the beta than a normal one
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
-BETA_FIELDS = [(name, np.float64) for name in ("side", "centre", "deviation", "scale", "c", "odds", "power")]
+BETA_FIELDS = [(name, np.float64) for name in ("side", "center", "deviation", "scale", "c", "odds", "power")]
 BETA = np.dtype(BETA_FIELDS)
 """Constants of a beta distribution. If ``side`` is 0, its draws are proposed from the normal distribution with the
-``centre`` and the ``deviation``. Otherwise, ``scale (1 + c x)^3`` is proposed, or 1 minus that if ``side`` is negative;
+``center`` and the ``deviation``. Otherwise, ``scale (1 + c x)^3`` is proposed, or 1 minus that if ``side`` is negative;
 ``odds`` and ``power`` decide which proposals are accepted.
 """
 
@@ -61,7 +61,7 @@ def learn_beta(law: Any, a: float, b: float) -> None:
     n = a + b - 2.0
     m = (a - 1.0) / n
     if m * (1.0 - m) > _CENTRAL_VARIANCE:
-        law.side, law.centre, law.deviation = 0.0, m, 0.5 / math.sqrt(n)
+        law.side, law.center, law.deviation = 0.0, m, 0.5 / math.sqrt(n)
         return
     small, large = min(a, b), max(a, b)
     d, law.c = gamma_frame(small)
@@ -93,7 +93,7 @@ def beta_or_nan(law: Any, x: float, e: float) -> tuple[float, float]:
     Reference: Ahrens and Dieter, Computing 12, 1974, also use a normal proposal.
     """
     if law.side == 0.0:
-        return _central_beta_or_nan(law.centre, law.deviation, x, e)
+        return _central_beta_or_nan(law.center, law.deviation, x, e)
     odds, power = law.odds, law.power
     root = 1.0 + law.c * x
     v = root * root * root

@@ -38,7 +38,7 @@ EXPANSION: Final = np.dtype(
         ("limit", np.int64),  # the number of observations up to which the sums are used; 0 before the first
         ("reference", np.float64),
         ("unit", np.float64),
-        ("centre", np.float64),  # z_0
+        ("center", np.float64),  # z_0
         ("value", np.float64),  # G(z_0)
         ("largest", np.float64),  # max |u|
         ("last", np.float64),  # the last solution z, from which the next search starts
@@ -68,7 +68,7 @@ def expand(expansion: Any, x: Floats, mean: float, upper: float, dual: float) ->
     """
     expansion.known, expansion.limit = 0, 2 * x.size  # rounding errors must not accumulate
     expansion.reference, expansion.unit = mean, upper - mean
-    expansion.centre = expansion.last = (upper - mean) / (dual - mean)
+    expansion.center = expansion.last = (upper - mean) / (dual - mean)
     expansion.value = expansion.largest = 0.0
     set_all(expansion.sums, 0.0)
     for value in x:
@@ -79,7 +79,7 @@ def expand(expansion: Any, x: Floats, mean: float, upper: float, dual: float) ->
 def add(expansion: Any, x: float) -> None:
     """Add one more observation."""
     shifted = (x - expansion.reference) / expansion.unit
-    left = 1.0 - expansion.centre * shifted
+    left = 1.0 - expansion.center * shifted
     u = shifted / left
     expansion.known += 1
     expansion.value += math.log(left)
@@ -104,7 +104,7 @@ def follow(expansion: Any, x: Floats) -> bool:
 @jit
 def _series(expansion: Any, z: float) -> tuple[float, float, float]:
     """Return G and its first two derivatives at z."""
-    d = z - expansion.centre
+    d = z - expansion.center
     value = first = second = 0.0
     sums = expansion.sums
     for k in range(_TERMS, 0, -1):
@@ -118,10 +118,10 @@ def _series(expansion: Any, z: float) -> tuple[float, float, float]:
 @jit
 def _remainder_bound(expansion: Any, z: float) -> float:
     """Return a bound on the remainder of the series at z."""
-    reach = abs(z - expansion.centre) * expansion.largest
+    reach = abs(z - expansion.center) * expansion.largest
     if not reach < 0.5:
         return math.inf
-    d = abs(z - expansion.centre)
+    d = abs(z - expansion.center)
     return expansion.sums[_TERMS - 1] * d**_TERMS * reach / ((_TERMS + 1) * (1.0 - reach))
 
 

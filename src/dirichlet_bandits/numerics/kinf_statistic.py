@@ -171,15 +171,61 @@ def grouped(z: Floats, points: int = STATISTIC_POINTS) -> tuple[Floats, Floats]:
     >>> grouped(np.array([0.0, 0.25, 1.0, 1.0]), points=2)
     (array([0. , 0.5, 1. ]), array([1.5, 0.5, 2. ]))
     """
-    if z.size <= points:
-        values, counts = np.unique(z, return_counts=True)
-        return values, counts.astype(np.float64)
-    place = np.minimum(np.floor(z * points), points - 1.0)
-    share, below = z * points - place, place.astype(np.int64)
-    weights = np.zeros(points + 1)
-    weights += np.bincount(below, 1.0 - share, points + 1) + np.bincount(below + 1, share, points + 1)
+    return Grouped(points).add(z).grouped()
+
+
+class Grouped:
+    """Rewards as :func:`grouped` returns them, to the last bit, however they are divided among calls of ``add``."""
+
+    def __init__(self, points: int = STATISTIC_POINTS) -> None:
+        self.points, self._first = points, np.empty(0)  # rewards, while they are few
+        self._weights = np.empty((2, 0))  # then those of the points below them, and of the points above
+
+    def add(self, z: Floats) -> "Grouped":
+        """Add rewards in [0, 1]."""
+        if not self._weights.size:
+            z = self._first = np.append(self._first, z)
+            if z.size <= self.points:
+                return self
+            self._first, self._weights = np.empty(0), np.zeros((2, self.points + 1))
+        _place(self._weights, np.array(z, np.float64), np.empty(0))  # a copy of one layout, so compiled once
+        return self
+
+    def grouped(self) -> tuple[Floats, Floats]:
+        """Return values, and how often each occurs."""
+        if not self._weights.size:
+            values, counts = np.unique(self._first, return_counts=True)
+            return values, counts.astype(np.float64)
+        return _used(self._weights)
+
+
+@entry_point
+def _place(weights: Floats, z: Floats, times: Floats) -> None:
+    """Put rewards on a grid: in the first row, what counts for the points below them, and in the second, above them."""
+    points = weights.shape[1] - 1
+    for i in range(z.size):
+        below = min(int(z[i] * points), points - 1)
+        share = z[i] * points - below
+        weights[0, below] += weight_of(times, i) * (1.0 - share)
+        weights[1, below + 1] += weight_of(times, i) * share
+
+
+def coarser(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:
+    """Return weighted values in [0, 1] on a grid of so many steps, as :func:`grouped` puts rewards on it.
+
+    >>> coarser(np.array([0.25, 1.0]), np.array([3.0, 2.0]), points=2)
+    (array([0. , 0.5, 1. ]), array([1.5, 1.5, 2. ]))
+    """
+    grid = np.zeros((2, points + 1))
+    _place(grid, values, weights)
+    return _used(grid)
+
+
+def _used(grid: Floats) -> tuple[Floats, Floats]:
+    """Return the points that have a weight, and their weights."""
+    weights = grid.sum(axis=0)
     used = np.flatnonzero(weights > 0.0)
-    return used / points, weights[used]
+    return used / (weights.size - 1), weights[used]
 
 
 kinf_statistic = entry_point(weighted_statistic)

@@ -103,12 +103,12 @@ def next_edge(family: Any, k: int, v: float) -> Any:
 
 
 @_of_family
-def prepare_panel(family: Any, centre: float, t: Floats, u: Floats) -> Any:
-    """Write to ``u`` what all densities of the family have in common at the nodes ``centre + t`` of a panel."""
+def prepare_panel(family: Any, center: float, t: Floats, u: Floats) -> Any:
+    """Write to ``u`` what all densities of the family have in common at the nodes ``center + t`` of a panel."""
 
 
 @_of_family
-def tabulate(family: Any, k: int, centre: float, t: Floats, u: Floats, density: Floats) -> Any:
+def tabulate(family: Any, k: int, center: float, t: Floats, u: Floats, density: Floats) -> Any:
     """Write the density at the nodes of a panel, times any constant for which its integral is near 1."""
 
 
@@ -230,16 +230,16 @@ def integrate(family: Any, between: Limits) -> Floats:
         right = _right_end(family, between, v, stop)
         if not right > v:
             break
-        half, centre = 0.5 * (right - v), v + 0.5 * (right - v)
+        half, center = 0.5 * (right - v), v + 0.5 * (right - v)
         for i in range(_NODES):
             t[i] = half * _X[i]
-        prepare_panel(family, centre, t, u)
+        prepare_panel(family, center, t, u)
         counts, all_begun = False, True
         for k in range(n):
             for i in range(_NODES):
                 below[k, i], density[k, i] = sums[k], 0.0
             if begin[k] <= v < end[k]:
-                tabulate(family, k, centre, t, u, density[k])
+                tabulate(family, k, center, t, u, density[k])
                 sums[k] += _integrate_from_left(density[k], half, below[k])
                 counts = counts or v < last[k]
             elif v < begin[k]:

@@ -73,7 +73,7 @@ class ResampledMeans(NamedTuple):
 class Sample(NamedTuple):
     """Rewards and their bound, from which ``origin`` has been subtracted to keep digits; sorted knots if they are few.
 
-    ``mean`` is that of the rewards, ``centre`` the one with the bound, and ``width`` the deviation of the reweighted
+    ``mean`` is that of the rewards, ``center`` the one with the bound, and ``width`` the deviation of the reweighted
     mean. ``log_residue`` is the logarithm of n / prod_i (upper - x_i). The bound is the last of the ``knots``. There
     are no knots if there would be too many. ``has_gaps`` is whether ``inverse`` belongs to them.
     """
@@ -81,7 +81,7 @@ class Sample(NamedTuple):
     x: Floats
     origin: float
     upper: float
-    centre: float
+    center: float
     width: float
     mean: float
     log_residue: float
@@ -196,7 +196,7 @@ def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: fl
             for slot in range(_SLOTS):
                 append(means.contours[k, slot], x[i] - origin if slot < _RIGHT else origin - x[i], 1)
     means.followed[k] = n if n > SPLINE_REWARDS else 0
-    centre = (n * means.means[k] + upper) / (n + 1)
+    center = (n * means.means[k] + upper) / (n + 1)
     table.high, table.top = upper, -math.inf
     table.low_power, table.high_power = _power(n - means.at_least[k]), _power(n - means.at_bound[k] - 1)
     _place_breaks(table.breaks, knots)
@@ -204,7 +204,7 @@ def _tabulate(means: ResampledMeans, k: int, x: Floats, origin: float, upper: fl
     means.tables.widths[k] = width = spread / math.sqrt(n + 2.0)
     scratch = means.has_gaps, means.inverse, means.work
     residue = math.log(n) - means.log_gaps[k] - means.log_gaps_rest[k]
-    sample = Sample(x, origin, upper, centre, width, means.means[k], residue, knots, *scratch, means.contours[k])
+    sample = Sample(x, origin, upper, center, width, means.means[k], residue, knots, *scratch, means.contours[k])
     step = min(TABLE_STEP * spread, math.sqrt(2.0 * depth) * width)
     table.first = table.last = MIDDLE
     if not (_extend(table, sample, step, depth, True) and _extend(table, sample, step, depth, False)):
@@ -239,7 +239,7 @@ def _place_breaks(breaks: Floats, knots: Floats) -> None:
 def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: bool) -> bool:
     """Add pieces on one side until the support ends or the density is negligible; return whether this succeeds."""
     at, end, sign, piece = (
-        (sample.centre, table.high, 1.0, MIDDLE) if to_right else (sample.centre, table.low, -1.0, MIDDLE - 1)
+        (sample.center, table.high, 1.0, MIDDLE) if to_right else (sample.center, table.low, -1.0, MIDDLE - 1)
     )
     v, values, slack = np.empty(TERMS), np.empty(TERMS), 1.0
     while 0 <= piece < MOST_PIECES:
@@ -325,7 +325,7 @@ def _by_contour(sample: Sample, v: float, top: float) -> float:
     smaller the density is beside its largest value, the larger its error may be, and if no contour is accurate, as far
     out in a heavy tail, the most accurate one may have an error that is larger still.
     """
-    sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.centre else (-1.0, sample.contours[_RIGHT:])
+    sign, slots = (1.0, sample.contours[:_RIGHT]) if v > sample.center else (-1.0, sample.contours[_RIGHT:])
     nearest, farthest, short, long = 0, 0, math.inf, -1.0
     for slot in range(slots.shape[0]):
         distance = abs(slots[slot].reference - sign * v)

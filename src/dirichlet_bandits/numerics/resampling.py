@@ -40,11 +40,11 @@ def make_groups(n_arms: int, bonus: Floats) -> Groups:
 
 
 @jit_sum
-def squares_about(x: Floats, centre: float) -> float:
+def squares_about(x: Floats, center: float) -> float:
     """Return the sum of squared distances to the center."""
     total = 0.0
     for i in range(x.size):
-        total += (x[i] - centre) * (x[i] - centre)
+        total += (x[i] - center) * (x[i] - center)
     return total
 
 
@@ -69,8 +69,8 @@ def regroup(groups: Groups, arm: int, x: Floats, mean: float) -> None:
     deviation = math.sqrt(squares_about(x, mean) / x.size)
     law = learn_law(groups, arm, x, mean, deviation)
     size = x.size + groups.bonus.size
-    centre = mean + (sum_of(groups.bonus) - groups.bonus.size * mean) / size
-    fits = fit(groups.envelopes[arm], law, centre, deviation / math.sqrt(size))
+    center = mean + (sum_of(groups.bonus) - groups.bonus.size * mean) / size
+    fits = fit(groups.envelopes[arm], law, center, deviation / math.sqrt(size))
     groups.old[arm], groups.paid[arm] = (x.size, 0) if fits else (0, -LAW_PATIENCE * LAW_COST)
 
 

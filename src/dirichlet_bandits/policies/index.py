@@ -12,7 +12,7 @@ import numpy as np
 from dirichlet_bandits.compiler import Direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
-from dirichlet_bandits.engine.verbs import specialised, verb
+from dirichlet_bandits.engine.verbs import specialized, verb
 from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
@@ -92,7 +92,7 @@ def write_indices(policy: Any, state: Any, rng: Any, values: Floats) -> None:
 def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> Floats:
     """Return the index of every arm."""
     values = np.empty(state.pulls.size)
-    specialised(write_indices, policy.params)(policy.params, state, rng, values)
+    specialized(write_indices, policy.params)(policy.params, state, rng, values)
     return values
 
 
@@ -120,7 +120,7 @@ class DirectIndices:
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._params = policy.params
         self._rng = unused_generator(self._params)
-        self._write = Direct(lambda: specialised(write_indices, self._params))
+        self._write = Direct(lambda: specialized(write_indices, self._params))
         self._values = np.empty(n_arms)
 
     def propensities(self, state: Any) -> Floats:
@@ -136,17 +136,17 @@ class DirectIndices:
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:
     """Return the propensities when indices are random: the probability that each index is the largest.
 
-    They are normalized by :func:`normalised`.
+    They are normalized by :func:`normalized`.
     """
-    return normalised(argmax_probabilities(indices))
+    return normalized(argmax_probabilities(indices))
 
 
 def discrete_index_propensities(indices: Sequence[Discrete]) -> Floats:
     """Return the propensities when each index has finitely many values; arms that tie for the largest share it."""
-    return normalised(discrete_argmax_probabilities(indices))
+    return normalized(discrete_argmax_probabilities(indices))
 
 
-def normalised(chances: Floats) -> Floats:
+def normalized(chances: Floats) -> Floats:
     """Return the propensities scaled to sum to 1, or unchanged, with a warning, if the sum is off by more than 1e-9."""
     total = float(chances.sum())
     if not abs(total - 1.0) <= PROPENSITY_DEFECT:
@@ -178,7 +178,7 @@ class IncrementalIndices:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
-        self._indices: Callable[..., Floats] = specialised(all_incremental_indices, policy.params)
+        self._indices: Callable[..., Floats] = specialized(all_incremental_indices, policy.params)
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 
     def indices(self, state: Any) -> Floats:

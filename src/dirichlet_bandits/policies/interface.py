@@ -9,7 +9,7 @@ import numpy as np
 from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import next_round
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 from dirichlet_bandits.validation import LARGEST_SCALE
 
@@ -76,18 +76,18 @@ class Policy:
 
     def init(self, n_arms: int) -> Any:
         """Return the state before the first reward."""
-        return specialised(_init, self.params)(self.params, n_arms)
+        return specialized(_init, self.params)(self.params, n_arms)
 
     def select(self, state: Any, rng: np.random.Generator) -> list[int]:
         """Return the arms of the next round in the order of their pulls, without changing the state."""
-        return [int(arm) for arm in specialised(_select, self.params)(self.params, state, rng)]
+        return [int(arm) for arm in specialized(_select, self.params)(self.params, state, rng)]
 
     def update(self, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
         """Return the state after one more reward; the given state must not be used again."""
         if not 0 <= arm < len(state.pulls):
             raise ArgumentError("arm", f"an index below {len(state.pulls)}", arm)
         self.check_reward(reward)
-        return specialised(_update, self.params)(self.params, state, arm, float(reward), rng)
+        return specialized(_update, self.params)(self.params, state, arm, float(reward), rng)
 
     def check_reward(self, reward: float) -> None:
         """Refuse a reward that is not finite, too large to be squared, or outside the declared bounds."""

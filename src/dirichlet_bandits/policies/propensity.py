@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import Incremental, Propensities, propensities_of
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array
 
@@ -26,14 +27,14 @@ Histories = Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
 
 @overload
-def propensities(policy: Policy, histories: Mapping[str, ArrayLike]) -> dict[str, float]: ...
+def propensities(policy: Policy | str, histories: Mapping[str, ArrayLike]) -> dict[str, float]: ...
 
 
 @overload
-def propensities(policy: Policy, histories: Sequence[ArrayLike]) -> Floats: ...
+def propensities(policy: Policy | str, histories: Sequence[ArrayLike]) -> Floats: ...
 
 
-def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, float]:
+def propensities(policy: Policy | str, histories: Histories) -> Floats | dict[str, float]:
     """Return the probability that each arm is pulled next, given each arm's rewards in order of arrival.
 
     If you give the arms by name, the result uses the same names.
@@ -49,10 +50,10 @@ def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, flo
     BinarizedTS are not part of a history, so its propensities are averaged over them (see :func:`state_propensities`
     for known coins).
 
-    >>> from dirichlet_bandits import RDS, UCB1
+    >>> from dirichlet_bandits import UCB1
     >>> propensities(UCB1(sigma=1.0), [[0.1, 0.2], [0.9]])
     array([0., 1.])
-    >>> propensities(RDS(), [[0.5, 0.7, 0.6], [0.4]]).round(6)  # log 2 = rho^2 = 0.693147
+    >>> propensities("RDS", [[0.5, 0.7, 0.6], [0.4]]).round(6)  # log 2 = rho^2 = 0.693147
     array([0.545686, 0.454314])
     >>> propensities(UCB1(sigma=1.0), {"old": [0.1, 0.2], "new": [0.9]})
     {'old': 0.0, 'new': 1.0}
@@ -60,8 +61,9 @@ def propensities(policy: Policy, histories: Histories) -> Floats | dict[str, flo
     Reference: Baudry, Saux and Maillard (2021), From optimality to robustness: Dirichlet sampling strategies
     in stochastic bandits, section 3.
     """
-    known = propensities_of(policy)  # refuses what is no policy, or has none
-    chances = _of_rewards(known, policy, _rewards(policy, histories))
+    made = as_policy(policy)
+    known = propensities_of(made)  # refuses what is no policy, or has none
+    chances = _of_rewards(known, made, _rewards(made, histories))
     if isinstance(histories, Mapping):
         return dict(zip(histories, chances.tolist(), strict=True))
     return chances
@@ -73,7 +75,7 @@ def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floa
     state = policy.init(len(data))
     rng = np.random.default_rng(0)  # required by `update`; policies that draw from it have a rule for histories
     for arm, x in enumerate(data):
-        state = specialised(update_all, policy.params)(policy.params, state, arm, x, rng)
+        state = specialized(update_all, policy.params)(policy.params, state, arm, x, rng)
     return state_propensities(policy, state)
 
 

@@ -29,23 +29,23 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
     if knots[0] == upper:
         return constant(upper)
     total = weights.sum()
-    centre = float(weights @ points / total)
-    offsets = points - centre
+    center = float(weights @ points / total)
+    offsets = points - center
     unit = 2.0 ** math.frexp(np.abs(offsets).max())[1]  # exact, and squares of tiny rewards do not vanish
     width = unit * math.sqrt(weights @ (offsets / unit) ** 2 / total / (total + 1.0))
     if knots.size > _FEW:
         knots = knots[:1]  # smooth elsewhere: at a value, there are as many derivatives as other values
-    tails: Tails = functools.partial(crossing_tails, points, weights, centre)
+    tails: Tails = functools.partial(crossing_tails, points, weights, center)
     # Logarithms of n factors near 1, each about 1/sqrt(n) from it, are summed and cancel.
     rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
-    return Variable(centre, width, tails, np.append(knots, upper), rounding)
+    return Variable(center, width, tails, np.append(knots, upper), rounding)
 
 
-def crossing_tails(points: Floats, weights: Floats, centre: float, v: Floats) -> tuple[Floats, Floats]:
+def crossing_tails(points: Floats, weights: Floats, center: float, v: Floats) -> tuple[Floats, Floats]:
     """Return P(index <= v) and P(index > v) for rows of v; the last point is the bound."""
     log_above, log_below = np.empty(v.shape), np.empty(v.shape)
     contour = make.py_func(1)[0]  # type: ignore[attr-defined]
-    _fill(points, weights, centre, np.ascontiguousarray(v), contour, log_below, log_above)
+    _fill(points, weights, center, np.ascontiguousarray(v), contour, log_below, log_above)
     return np.exp(log_below), np.exp(log_above)
 
 
@@ -64,14 +64,14 @@ def log_ceiling(offsets: Floats, weights: Floats) -> float:
 
 @entry_point
 def _fill(
-    points: Floats, weights: Floats, centre: float, v: Floats, contour: Any, log_below: Floats, log_above: Floats
+    points: Floats, weights: Floats, center: float, v: Floats, contour: Any, log_below: Floats, log_above: Floats
 ) -> None:
     """Write the logarithms of both tails of the index at each v; an entry point."""
     n, held = points.size - 1, 0.0
     for row in range(v.shape[0]):
         # Of the event or of its complement, whichever is the rarer; one contour serves a row, and maybe the next.
         first, last, bound = v[row, 0], v[row, -1], points[n]
-        sign = 1.0 if 0.5 * (first + last) > centre else -1.0
+        sign = 1.0 if 0.5 * (first + last) > center else -1.0
         if log_ceiling(sign * (points - (first if sign > 0.0 else last)), weights) < _UNDERFLOW:
             log_above[row], log_below[row] = (-np.inf, 0.0) if sign > 0.0 else (0.0, -np.inf)
             continue

@@ -13,7 +13,7 @@ import numpy as np
 from dirichlet_bandits.compiler import Direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
-from dirichlet_bandits.engine.verbs import specialised, verb
+from dirichlet_bandits.engine.verbs import specialized, verb
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
 
@@ -82,7 +82,7 @@ def write_wins(policy: Any, state: Any, leader: int, memory: Any, chances: Float
 
 def round_propensities(policy: Policy, state: Any) -> Floats:
     """Return propensities from win probabilities: duels are independent; the leader is pulled if no arm wins."""
-    chances, write = np.empty(state.pulls.size), specialised(write_wins, policy.params)
+    chances, write = np.empty(state.pulls.size), specialized(write_wins, policy.params)
 
     def wins(leader: int) -> Floats:
         write(policy.params, state, leader, None, chances)
@@ -110,7 +110,7 @@ class IncrementalDuels:
 
     def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
         self._params = policy.params
-        self._write = Direct(lambda: specialised(write_wins, self._params))
+        self._write = Direct(lambda: specialized(write_wins, self._params))
         self._memory, self._chances = memory(n_arms), np.empty(n_arms)
 
     def propensities(self, state: Any) -> Floats:

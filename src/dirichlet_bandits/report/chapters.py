@@ -9,11 +9,11 @@ import pandas as pd
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Mean
+from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
 from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import figures, judging, regret_figures
 from dirichlet_bandits.report.judging import Verdict
-from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.intervals import student
 
@@ -79,11 +79,11 @@ def regret_chapter(
     """Write the chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
     note = f"quick run: {runs} {runs_are}" if quick else ""
-    over = f"{runs} {runs_are} of {short(result.horizon)} pulls"
-    unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
+    over = f"{runs} {runs_are} of {measured(result.horizon)} pulls"
+    unit = f" ({experiment.plot.reward_unit})" if experiment.plot.reward_unit else ""
     caption = (
-        f"{_label(result)}{unit} after {short(result.horizon)} pulls, {runs} {runs_are}; s.e. is the standard error of "
-        f"the mean. {_LOWEST} marks the lowest mean; {_TIED} cannot be distinguished from it."
+        f"{_label(result)}{unit} after {measured(result.horizon)} pulls, {runs} {runs_are}; s.e. is the standard error "
+        f"of the mean. {_LOWEST} marks the lowest mean; {_TIED} cannot be distinguished from it."
     )
     paper = experiment.paper or _NOWHERE
     pictures = (
@@ -171,7 +171,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
         name=name,
         title=study.title,
         paper=study.paper or _NOWHERE,
-        scale=f"{study.samples} samples of up to {short(study.sizes[-1])} observations",
+        scale=f"{study.samples} samples of up to {measured(study.sizes[-1])} observations",
         seed=study.seed,
         pictures=_marked(pictures, note),
         tables=[Table(name, pd.DataFrame(rows), headers, caption)],
@@ -199,7 +199,7 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
             {
                 "panel": panel.name,
                 "fixed": f"{panel.stays} = {panel.fixed:g}",
-                "range": f"{short(panel.start)} to {short(panel.stop)}",
+                "range": f"{measured(panel.start)} to {measured(panel.stop)}",
                 "admissible": _admissible(panel.vary, holds.tolist(), limit),
                 "limit": limit,
                 "family": float(chosen["family"]),
@@ -224,10 +224,10 @@ def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs
     if result.values is not None:
         words = "The value of each arm over time; dotted lines mark the changes."
         pictures.append(
-            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.unit), words)
+            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.reward_unit), words)
         )
     if isinstance(experiment.bandit, Bandit):
-        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.unit)
+        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.reward_unit)
         pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:
@@ -253,7 +253,7 @@ def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
     """Describe the admissible values of a parameter in words."""
     if all(holds) or not any(holds):
         return "all" if all(holds) else "none"
-    return f"{parameter} {'≤' if holds[0] else '≥'} {short(limit)}"
+    return f"{parameter} {'≤' if holds[0] else '≥'} {measured(limit)}"
 
 
 def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
@@ -266,7 +266,7 @@ def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
 
 def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
     """Make the table of the arms' values and means, beside those in the paper."""
-    unit = f" ({experiment.plot.unit})" if experiment.plot.unit else ""
+    unit = f" ({experiment.plot.reward_unit})" if experiment.plot.reward_unit else ""
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
     headers = ["arm", "mean", bandit.objective.name]
     printed = experiment.paper.values if experiment.paper else {}

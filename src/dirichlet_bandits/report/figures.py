@@ -7,9 +7,9 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
+from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.experiments import KinfStudy
 from dirichlet_bandits.experiments.qds_study import QDSPanel
-from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, style
 from dirichlet_bandits.types import Floats
@@ -46,9 +46,9 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
             tail = np.sort(sample)[: max(round(goal.level * sample.size), 1)]
             heights = np.histogram(tail, bins)[0] * (np.sum(bars[0]) / sample.size)
             axes.bar(bins[:-1], heights, np.diff(bins), align="edge", color=color, linewidth=0)
-        mean, worth = "", f"mean {short(value)}"
+        mean, worth = "", f"mean {measured(value)}"
         if not isinstance(goal, Mean):
-            mean, worth = f"mean {short(float(bandit.means[k]))}, ", f"{plain(goal.name)}: {short(value)}"
+            mean, worth = f"mean {measured(float(bandit.means[k]))}, ", f"{plain(goal.name)}: {measured(value)}"
         axes.axvline(value, color=color if isinstance(goal, Mean) else "black", linewidth=1.5)
         label = f"{plain(bandit.names[k])}: {mean}{worth}" + (", the best" if best else "")
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
@@ -105,7 +105,7 @@ def kinf_laws(study: KinfStudy, values: xr.Dataset, law: str) -> "Figure":
         color = PALETTE[i]
         density = gaussian_kde(x)(grid)
         axes.fill_between(grid, density, color=color, alpha=0.15, linewidth=0)
-        axes.plot(grid, density, **style(i), linewidth=1.2, label=f"n = {short(n)}")
+        axes.plot(grid, density, **style(i), linewidth=1.2, label=f"n = {measured(n)}")
         axes.axvline(float(x.mean()), **style(i), linewidth=1.5)
     axes.axvline(family, color="0.3", linewidth=1.5, linestyle=(0, (6, 3)), label="Kinf in the family")
     axes.set_xlim(grid[0], grid[-1])
@@ -144,7 +144,7 @@ def qds(panel: QDSPanel, values: xr.Dataset) -> "Figure":
     axes.fill_between(
         x, 0, top, where=list(truncated <= family), color=PALETTE[2], alpha=0.15, linewidth=0, label="admissible"
     )
-    axes.plot(x, truncated, **style(0), linewidth=1.8, label="tail summarised")
+    axes.plot(x, truncated, **style(0), linewidth=1.8, label="tail summarized")
     axes.axhline(float(family), **style(1), linewidth=1.5, label="in the family")
     axes.set_xlim(x[0], x[-1])
     axes.set_ylim(0, top)
@@ -205,4 +205,4 @@ def separate_thousands(axes: "Axes", which: str, most: int = 6) -> None:
 
     axis: Any = getattr(axes, f"{which}axis")
     axis.set_major_locator(MaxNLocator(nbins=most))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: short(round(x)) if x else "0"))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: measured(round(x)) if x else "0"))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.experiments import Experiment, Panel
 from dirichlet_bandits.report.figures import LARGE, empty, legend, mark_changes, separate_thousands
-from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, slots, style
 from dirichlet_bandits.types import Floats
@@ -70,7 +70,8 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
         _ends(right, shown, lines)
         if not settings.log_regret and any(line.high > _top(shown) for line in shown):
             right.set_title("▲ beyond", fontsize=7)
-        left.set_ylabel(plain(result.regret_label) + (f" ({plain(settings.unit)})" if settings.unit else ""))
+        unit = f" ({plain(settings.reward_unit)})" if settings.reward_unit else ""
+        left.set_ylabel(plain(result.regret_label) + unit)
         left.grid(alpha=0.25, linewidth=0.5)
         left.spines[["top", "right"]].set_visible(False)
         if settings.log_regret:
@@ -116,9 +117,9 @@ def final(experiment: Experiment, result: Result) -> "Figure":
         _plain_log(axes, smallest / 10, 2 * max(line.high for line in lines))
     elif axes.get_xlim()[1] >= LARGE:
         separate_thousands(axes, "x", most=5)
-    unit = f" ({plain(experiment.plot.unit)})" if experiment.plot.unit else ""
+    unit = f" ({plain(experiment.plot.reward_unit)})" if experiment.plot.reward_unit else ""
     axes.set_xlabel(
-        f"{plain(result.regret_label)} after {short(result.horizon)} pulls{unit}: mean, and 5-95% of the runs"
+        f"{plain(result.regret_label)} after {measured(result.horizon)} pulls{unit}: mean, and 5-95% of the runs"
     )
     axes.set_title(plain(experiment.title), fontsize=10)
     return figure
@@ -203,5 +204,5 @@ def _plain_log(axes: "Axes", low: float, high: float) -> None:
     steps = (1, 2, 5) if high < 200 * low else (1,)
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if x < 1000 else short(x)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if x < 1000 else measured(x)))
     axes.xaxis.set_minor_locator(NullLocator())

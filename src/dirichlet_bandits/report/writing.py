@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dirichlet_bandits.display.durations import duration
+from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.report import readings
 from dirichlet_bandits.report.chapters import Chapter, Picture, headline
 from dirichlet_bandits.report.facts import machine, versions
 from dirichlet_bandits.report.figures import mark
 from dirichlet_bandits.report.judging import OUTCOMES, Verdict
-from dirichlet_bandits.report.numbers import short
 from dirichlet_bandits.report.svg import themed
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def sentence(verdict: Verdict) -> str:
     """Describe the comparison that decides, in words."""
     c = verdict.closest
     what = c.what[0].upper() + c.what[1:] if len(verdict.comparisons) == 1 else f"Least in favor: {c.what}"
-    text = f"{what}: {short(c.value)}"
+    text = f"{what}: {measured(c.value)}"
     if c.low < c.high:
-        text += f" [{short(c.low)}, {short(c.high)}]"
+        text += f" [{measured(c.low)}, {measured(c.high)}]"
     if not math.isnan(c.ratio):
-        text += f", ratio {short(c.ratio)}"
+        text += f", ratio {measured(c.ratio)}"
     limits = [
-        f"{'above' if end == c.least else 'below'} {short(end)}" for end in (c.least, c.most) if math.isfinite(end)
+        f"{'above' if end == c.least else 'below'} {measured(end)}" for end in (c.least, c.most) if math.isfinite(end)
     ]
     text += f"; should be {' and '.join(limits)}"
     return text + (f"; {verdict.pairs} replications." if verdict.pairs else ".")
@@ -111,7 +111,7 @@ def _render(
         versions=versions(),
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         duration=duration,
-        short=short,
+        short=measured,
         sentence=sentence,
         zip=zip,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import in_percent, interval, number
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results.intervals import student, student_p_value
 from dirichlet_bandits.types import Floats
@@ -48,8 +49,8 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.label} of {self.first} minus {self.second}: {self.difference:.4g} "
-            f"[{self.low:.4g}, {self.high:.4g}] over {self.replications} paired replications: {self.verdict}"
+            f"{self.label} of {self.first} minus {self.second}: {number(self.difference)} "
+            f"{interval(self.low, self.high)} over {self.replications} paired replications: {self.verdict}"
         )
 
     def _repr_html_(self) -> str:
@@ -109,15 +110,15 @@ _HEADERS = ("first minus second", "difference", "from", "to", "p", "runs", "verd
 
 def _row(pair: Comparison) -> tuple[object, ...]:
     names = f"{pair.first} - {pair.second}"
-    p_value = "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.2g}"
+    p_value = "< 0.001" if pair.p_value < 0.001 else number(pair.p_value, 2)
     return names, pair.difference, pair.low, pair.high, p_value, pair.replications, pair.verdict
 
 
 def _said_of(pairs: Sequence[Comparison]) -> str:
-    level = f"{100 * pairs[0].confidence:g}%"
+    sure = in_percent(pairs[0].confidence)
     if len(pairs) == 1:
-        return f"{level} interval of the paired difference"
-    return f"{level} intervals for all pairs together (Bonferroni), p-values by Holm"
+        return f"{sure} interval of the paired difference"
+    return f"{sure} intervals for all pairs together (Bonferroni), p-values by Holm"
 
 
 def _listed(names: Sequence[str]) -> str:

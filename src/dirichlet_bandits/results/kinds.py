@@ -1,6 +1,6 @@
 """The kinds of plots of a result: each draws into given axes and returns the entries of the legend."""
 
-import ast
+import contextlib
 import json
 import math
 import textwrap
@@ -12,6 +12,7 @@ import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.results.plot import MARKERS, Band, Entries, View, plain, slots, style
+from dirichlet_bandits.specs import parse
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -364,8 +365,9 @@ def _sweeps(view: View) -> dict[tuple[str, str], list[_Member]]:
     texts = json.loads(view.result.data.attrs["policies"])
     classes: dict[str, dict[str, dict[str, Any]]] = {}
     for policy in view.policies:
-        if (read := _read_call(texts.get(policy, ""))) is not None:
-            classes.setdefault(read[0], {})[policy] = read[1]
+        with contextlib.suppress(ValueError):  # the text of a user's own policy may be anything
+            call = parse(texts.get(policy, ""))
+            classes.setdefault(call.name, {})[policy] = call.named
     found = {}
     for kind, members in classes.items():
         keys = {key for given in members.values() for key in given}
@@ -377,21 +379,6 @@ def _sweeps(view: View) -> dict[tuple[str, str], list[_Member]]:
             ordered = sorted(_Member(float(str(x)), policy) for policy, x in values.items())
             found[kind, different[0]] = ordered
     return found
-
-
-def _read_call(text: str) -> tuple[str, dict[str, Any]] | None:
-    """Read the class and parameters from a policy's repr; None if it is not a class called with plain values.
-
-    >>> _read_call("UCB1(sigma=0.5)")
-    ('UCB1', {'sigma': 0.5})
-    """
-    try:
-        call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return None
-        return call.func.id, {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
-        return None
 
 
 def _dots(axes: "Axes", view: View, runs: Floats, rows: Floats, policy: str) -> Any:

@@ -43,7 +43,7 @@ class Variable(NamedTuple):
 VARIABLES = {
     "regret": Variable(("policy", "replication", "time"), np.nan, "pseudo-regret"),
     "pulls": Variable(("policy", "replication", "arm"), 0, "pulls at the horizon"),
-    "reward": Variable(("policy", "replication"), np.nan, "realised cumulative reward"),
+    "reward": Variable(("policy", "replication"), np.nan, "realized cumulative reward"),
 }
 
 

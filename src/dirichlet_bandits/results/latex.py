@@ -1,6 +1,5 @@
 """Tables for papers."""
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -18,17 +17,6 @@ def escaped(text: str) -> str:
     5 \\% of c\\_1
     """
     return "".join(_SPECIAL.get(letter, letter) for letter in text)
-
-
-def number(x: float, digits: int) -> str:
-    """Return a number with so many digits or more, and without an exponent unless it is tiny or huge.
-
-    >>> number(1052.6, 3), number(474.3, 3), number(0.01234, 3), number(0.0, 3), number(1e-9, 3)
-    ('1053', '474', '0.0123', '0', '1e-09')
-    """
-    if not 1e-4 <= abs(x) < 1e15:
-        return f"{x:.{digits}g}"
-    return f"{x:.{max(0, digits - 1 - math.floor(math.log10(abs(x))))}f}"
 
 
 def _cell(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display.numbers import number
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results import latex, plot, store
@@ -193,8 +194,8 @@ class Result:
         rows = [
             (
                 str(policy),
-                f"{latex.number(row['mean'], 4)} ± {latex.number(row['stderr'], 2)}",
-                *(latex.number(row[key], digits) for key, digits in (("std", 3), ("q05", 4), ("q95", 4))),
+                f"{number(row['mean'], padded=True)} ± {number(row['stderr'], 2, padded=True)}",
+                *(number(row[key], digits, padded=True) for key, digits in (("std", 3), ("q05", 4), ("q95", 4))),
             )
             for policy, row in self.summary().iterrows()
         ]
@@ -214,7 +215,7 @@ class Result:
         log_regret: bool = False,
         lower_bound: float | Literal[False] | None = None,
         title: str | None = None,
-        unit: str = "",
+        reward_unit: str = "",
     ) -> "Figure":
         """Draw the result, write it to a file if a path is given, and return the matplotlib figure.
 
@@ -248,7 +249,7 @@ class Result:
         lower_bound
             The constant c of an asymptotic lower bound c log(t), drawn as a dashed line where it is below the regret of
             pulling all arms evenly. By default it is :attr:`lower_bound`, if that is known; False draws none.
-        title, unit
+        title, reward_unit
             The title above the plot, and the unit of the rewards.
         """
         constant = self.lower_bound if lower_bound is None else lower_bound
@@ -262,7 +263,7 @@ class Result:
             log_time=log_time,
             log_regret=log_regret,
             lower_bound=finite_number("lower_bound", constant) if constant else None,
-            unit=unit,
+            reward_unit=reward_unit,
         )
         legend = plot.checked_legend(legend)
         return plot.picture(view, kind, path, ax=ax, figsize=figsize, legend=legend, title=title)

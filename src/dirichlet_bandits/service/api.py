@@ -17,9 +17,10 @@ from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, Trial, Winner, create_study, delete_study
 from dirichlet_bandits.live.audit import MOST_EVENTS
 from dirichlet_bandits.live.bounds import two_bounds
-from dirichlet_bandits.live.description import LONGEST_NAME, parse_policy
+from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.reading import ReadableStudy
+from dirichlet_bandits.policies.written import parse_policy
 from dirichlet_bandits.service import answers, bodies, plans
 from dirichlet_bandits.service.guard import HEALTH
 from dirichlet_bandits.service.keys import READ

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dirichlet_bandits.live.bounds import declared_bounds
-from dirichlet_bandits.live.description import as_policy, checked_name, checked_names
+from dirichlet_bandits.live.description import checked_name, checked_names
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import checked_lateness
 from dirichlet_bandits.live.opening import check_confirmed
 from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.service.remote_study import RemoteStudy, written_policy
+from dirichlet_bandits.policies.written import POLICY, as_policy
+from dirichlet_bandits.service.remote_study import RemoteStudy
 from dirichlet_bandits.service.wire import PATIENCE, Line
 from dirichlet_bandits.validation import finite_number, whole_number
 
@@ -76,30 +77,31 @@ class Service:
         load_if_exists: bool = False,
     ) -> RemoteStudy:
         """Create a study; with ``load_if_exists``, load the study of this name if it exists."""
+        made = as_policy(policy)
         body: dict[str, Any] = {
             "name": checked_name("name", name),
             "arms": checked_names("arms", arms),
-            "policy": written_policy(as_policy(policy)),
+            "policy": POLICY.to_text(made, "policy"),
             "seed": None if seed is None else whole_number("seed", seed, 0),
-            "direction": direction_for(as_policy(policy), direction).name,
+            "direction": direction_for(made, direction).name,
             "control": control,
             **({} if floor is None else {"floor": checked_floor(floor, arms)}),
             "load_if_exists": bool(load_if_exists),
             "token": secrets.token_urlsafe(16),  # unique, so that a second attempt recognizes its own study
         }
         if bounds is not None:
-            body["bounds"] = declared_bounds(bounds, as_policy(policy))
+            body["bounds"] = declared_bounds(bounds, made)
         if reward_unit is not None:
             body["reward_unit"] = checked_name("reward_unit", reward_unit)
         if segments is not None:
             body["segments"] = checked_names("segments", segments)
-        warm = checked_warm(history, weight, body["arms"], as_policy(policy))
+        warm = checked_warm(history, weight, body["arms"], made)
         if warm is not None:
             body |= {"history": {arm: list(x) for arm, x in warm.history.items()}, "weight": warm.weight}
-        shared = checked_borrow(borrow, segments, history, as_policy(policy))
+        shared = checked_borrow(borrow, segments, history, made)
         if shared:
             body["borrow"] = shared
-        lateness = checked_lateness(window, late, as_policy(policy).check_reward)
+        lateness = checked_lateness(window, late, made.check_reward)
         if lateness is not None:
             body |= {"window": lateness.window, "late": lateness.as_given}
         return RemoteStudy(self._line, self._line.post("studies", body))

@@ -71,7 +71,7 @@ def answer(scope: Scope, refusal: HTTPException) -> Response:
     text = html.escape(str(detail["error"]))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/colours.css">'
+        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/colors.css">'
         '<link rel="stylesheet" href="/static/style.css">'
         f"<title>Refused</title><main><h1>{refusal.status_code}</h1>"
         f'<p role="alert">{text}</p><p><a href="/">Back to the studies</a></p></main></html>'

@@ -7,8 +7,7 @@ from typing import Any, Final
 from dirichlet_bandits.arms import Bandit, Empirical
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.planning import PlanRow, Question, StudyPlan, prepare
-from dirichlet_bandits.live.description import as_policy
-from dirichlet_bandits.service.remote_study import written_policy
+from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.validation import whole_number
 
 _MISSING: Final = {"median": math.inf, "ninety": math.inf, "relative": math.nan}
@@ -38,7 +37,8 @@ def plan_body(bandit: Bandit | Mapping[str, Sequence[float]] | None, settings: M
     if asked.bounds is not None:
         body["bounds"] = prepared.rule.lower, prepared.rule.upper
     if asked.policies is not None:
-        body["policies"] = [written_policy(as_policy(policy)) for policy in asked.policies]
+        made = [as_policy(policy) for policy in asked.policies]  # which were checked above
+        body["policies"] = [POLICY.to_text(policy, f"policies[{k}]") for k, policy in enumerate(made)]
     return body
 
 

@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import AccessError, ArgumentError, NotFoundError, require
 from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.winner import DELTA, Rival
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live import DifferenceEstimate, Estimate, Replay, RiskEstimate, Trial, Winner
 from dirichlet_bandits.live.annotations import Attributes, annotation
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
-from dirichlet_bandits.live.bounds import Bounds, two_bounds
-from dirichlet_bandits.live.description import checked_name, parse_policy
+from dirichlet_bandits.live.bounds import two_bounds
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.estimating import Choice, Estimating
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.study import trial_id
 from dirichlet_bandits.live.study_state import Named
-from dirichlet_bandits.live.winner import DELTA, Rival
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.policies.written import POLICY, parse_policy
 from dirichlet_bandits.service.wire import Line
 from dirichlet_bandits.validation import finite_number, number_between, reward_number, whole_number
 
@@ -375,7 +376,7 @@ def _token(given: str | None) -> str:
 def _chosen(choice: Choice) -> dict[str, Any]:
     """Return the choice to estimate, as a request carries it."""
     if isinstance(choice, Policy):
-        return {"policy": written_policy(choice)}
+        return {"policy": POLICY.to_text(choice, "choice")}
     if isinstance(choice, Mapping):
         return {"weights": {str(arm): finite_number(f"choice[{arm!r}]", w) for arm, w in choice.items()}}
     return {"arm": checked_name("choice", choice)}
@@ -386,13 +387,6 @@ def _two_numbers(bounds: tuple[float, float]) -> list[float]:
     if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
         raise ArgumentError("bounds", "two numbers between which all rewards lie", bounds)
     return [finite_number(f"bounds[{k}]", bound) for k, bound in enumerate(bounds)]
-
-
-def written_policy(policy: Policy) -> str:
-    """Return a policy as text; refuse a custom policy, which the service does not have."""
-    if type(policy) is not policy_class(type(policy).__name__):
-        raise ArgumentError("policy", "a policy of this library: the service has no other", policy)
-    return repr(policy)
 
 
 def _trials(said: Mapping[str, Any]) -> list[Trial]:

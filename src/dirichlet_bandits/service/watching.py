@@ -101,7 +101,7 @@ class Watcher:
     def _notices(self, study: Study) -> Iterator[Notice]:
         journal = study._read()
         if self._webhook.silence is not None:
-            last = journal.records.last_at or self._created(study)
+            last = journal.records.last_at if len(journal.arm_of) else self._created(study)
             if last is not None and time.time() - last > self._webhook.silence:
                 since = datetime.fromtimestamp(last, UTC).isoformat()
                 yield _notice("silence", study, since, f"There was no ask and no reward since {since}.", since=since)

@@ -30,7 +30,7 @@ class Collector:
     """The growing result of a plan. Its store is prepared at once, and one of another simulation is refused."""
 
     def __init__(self, plan: Plan, store: Store | None) -> None:
-        self.labels = _labelled(plan)
+        self.labels = _labeled(plan)
         self.store = store
         self.refused: dict[str, str] = {}
         self.arrays = {}
@@ -72,7 +72,7 @@ class Collector:
         return error
 
 
-def _labelled(plan: Plan) -> Labels:
+def _labeled(plan: Plan) -> Labels:
     """Return everything about the result that is known before it is simulated."""
     bandit = plan.bandit
     return labels(

@@ -13,6 +13,7 @@ from dirichlet_bandits.engine.verbs import shortcut_holds
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
@@ -21,6 +22,8 @@ from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 AnyPolicy = Policy | PythonPolicy
+Policies = Mapping[str, AnyPolicy | str] | Sequence[AnyPolicy | str] | AnyPolicy | str
+"""One policy, several, or several by name; each given as such or as a text."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Plan:
 
 def make_plan(
     bandit: Bandit | World,
-    policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy,
+    policies: Policies,
     *,
     horizon: int,
     replications: int,
@@ -96,12 +99,14 @@ def make_plan(
     return Plan(root_sequence(seed), horizon, replications, times, named, bandit, bool(fast), answers)
 
 
-def _named(policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy) -> dict[str, AnyPolicy]:
+def _named(policies: Policies) -> dict[str, AnyPolicy]:
     """Return the policies by name; a policy without one is named by its class and by what distinguishes it."""
     if isinstance(policies, Mapping):
-        named = dict(policies)
+        named = {name: as_policy(policy, f"policies[{name!r}]") for name, policy in policies.items()}
     else:
-        several: Sequence[Any] = policies if isinstance(policies, list | tuple) else [policies]
+        several: Sequence[Any] = [as_policy(policies, "policies")]
+        if isinstance(policies, list | tuple):
+            several = [as_policy(policy, f"policies[{k}]") for k, policy in enumerate(policies)]
         named = dict(zip(short_names(several), several, strict=True))
         if len(named) < len(several):
             raise ArgumentError("policies", "different from each other, or named by a dict", list(several))

@@ -31,7 +31,7 @@ class PythonPolicy(Protocol):
         """Record a reward."""
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error
+class Canceled(Exception):  # noqa: N818 - not an error
     """A unit was asked to stop."""
 
 
@@ -83,7 +83,7 @@ def run_replication(
                 slot = min(slot + 1, setup.times.size - 1)
             policy.update(arm, reward)
             if control[CANCEL]:
-                raise Cancelled
+                raise Canceled
             if clock == setup.horizon:
                 return regret, pulls, total
         chosen = checked_round(policy.select(rng), n_arms)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.engine.run import CANCEL, CANCELLED, DONE, RUNNING, Outcome, Setup
+from dirichlet_bandits.engine.run import CANCEL, CANCELED, DONE, RUNNING, Outcome, Setup
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.world_loop import Script
 from dirichlet_bandits.seeding import generator
@@ -101,7 +101,7 @@ def play_python_script(
     rng, game, player = generator(seed), Game(script, setup.times), Player(prototype, len(script.rewards))
     while game.clock < game.horizon:
         if control[CANCEL]:
-            return CANCELLED
+            return CANCELED
         game.report(player)
         chosen = player.untried()
         if chosen:

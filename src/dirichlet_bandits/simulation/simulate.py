@@ -1,7 +1,7 @@
 """``simulate``: many replications of many policies on one bandit."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Literal
 
@@ -18,7 +18,7 @@ from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.compile_ahead import compile_missing
 from dirichlet_bandits.simulation.executors import Workers, run_all
-from dirichlet_bandits.simulation.plan import AnyPolicy, make_plan
+from dirichlet_bandits.simulation.plan import Policies, make_plan
 from dirichlet_bandits.simulation.units import units_of
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.delays import Delay
@@ -27,7 +27,7 @@ from dirichlet_bandits.worlds.feedback import Batch
 
 def simulate(
     bandit: Bandit | World,
-    policies: Mapping[str, AnyPolicy] | Sequence[AnyPolicy] | AnyPolicy,
+    policies: Policies,
     *,
     horizon: int,
     replications: int,
@@ -56,7 +56,8 @@ def simulate(
         The arms, or a world in which they change: a :class:`~dirichlet_bandits.Piecewise` or a
         :class:`~dirichlet_bandits.Drifting`.
     policies
-        A dict of policies by name, or one or several policies, which are then named by their class, such as ``RDS``.
+        A dict of policies by name, or one or several policies, which are then named by their class, such as ``RDS``. A
+        policy may be written as a text, ``"NPTS(upper=1)"``.
     horizon, replications
         The number of pulls in a replication, and the number of replications.
     seed
@@ -82,7 +83,7 @@ def simulate(
         ``Pareto(1.0)`` or one from SciPy, a function that maps an array of rewards to their delays, or a list with one
         of these per arm. Regret counts when the arm is pulled.
     window, late
-        A reward that takes more than ``window`` pulls is lost, or counts as the number ``late`` when the window ends.
+        A reward that takes more than ``window`` pulls is abandoned, or counts as the number ``late`` when it ends.
     batch
         The size of the batches, a list of sizes, ``"geometric"`` or ``"minimax"``. Every decision in a batch uses only
         what was known before the batch.

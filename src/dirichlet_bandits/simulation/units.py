@@ -10,7 +10,7 @@ import numpy as np
 from dirichlet_bandits.arms.sampler import ArmTable, Kind, compiled
 from dirichlet_bandits.arms.tapes import ForeignRewards
 from dirichlet_bandits.engine.loop import runner
-from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELLED, DONE, STARVED, Outcome, Setup
+from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, STARVED, Outcome, Setup
 from dirichlet_bandits.engine.world_loop import Streams, script_runner
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
@@ -19,7 +19,7 @@ from dirichlet_bandits.results.layout import chunk_size
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import new_stream, replication_seeds
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
-from dirichlet_bandits.simulation.python_loop import Cancelled, PythonPolicy, run_replication
+from dirichlet_bandits.simulation.python_loop import Canceled, PythonPolicy, run_replication
 from dirichlet_bandits.simulation.python_world import play_python_script
 from dirichlet_bandits.simulation.scripts import ScriptWriter, n_streams
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -110,7 +110,7 @@ class Unit:
                 self._check(policy, status, part)
             else:
                 status = play_python_script(policy, setup, script, seeds[row, n_arms], spare, self.control, part)
-            if status == CANCELLED:
+            if status == CANCELED:
                 return
 
     def _setup(self, policy: AnyPolicy, gaps: Floats) -> Setup:
@@ -154,7 +154,7 @@ class Unit:
         for row in range(len(seeds)):
             try:
                 played = run_replication(policy, bandit, setup, seeds[row], self.control)
-            except Cancelled:
+            except Canceled:
                 return
             outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played
             self.control[DONE] += 1

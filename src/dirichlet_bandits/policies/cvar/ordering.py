@@ -74,9 +74,9 @@ def new_samples(n_arms: int) -> Samples:
 @jit
 def cuts(level: float, size: int) -> tuple[int, int]:
     """Return how many of the rewards should be low, and where the ordered part should end."""
-    centre, deviation = level * size, math.sqrt(level * (1.0 - level) * size)
-    low = min(int(centre - _DEVIATIONS_BELOW * deviation), size - 1)
-    return low if low >= _LOW_LEAST else 0, min(int(centre + DEVIATIONS * deviation) + 2, size)
+    center, deviation = level * size, math.sqrt(level * (1.0 - level) * size)
+    low = min(int(center - _DEVIATIONS_BELOW * deviation), size - 1)
+    return low if low >= _LOW_LEAST else 0, min(int(center + DEVIATIONS * deviation) + 2, size)
 
 
 @jit

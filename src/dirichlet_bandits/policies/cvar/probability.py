@@ -72,8 +72,8 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     # Given n: the mean of n + 1 values, and their variance over n + 2.
     means = np.cumsum(x) / sizes
     spreads = np.maximum(np.cumsum(x * x) / sizes - means**2, 0.0) / (sizes + 1.0)
-    centre = float(chances @ means)
-    width = math.sqrt(float(chances @ (spreads + (means - centre) ** 2)))
+    center = float(chances @ means)
+    width = math.sqrt(float(chances @ (spreads + (means - center) ** 2)))
     if not width > 0.0:  # of values that differ in the last bits, or too rarely
         width = highest - float(x[0])
     count = float(chances @ sizes)
@@ -83,7 +83,7 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     first = always if points.size else 0
     tails: Tails = functools.partial(_tails, points, weights, x[first:], log_chances[first:], float(x[0]))
     rounding = 100.0 * math.sqrt(x.size) * float(np.finfo(np.float64).eps)
-    return Variable(centre, width, tails, np.append(knots, highest), rounding, float(x[0]))
+    return Variable(center, width, tails, np.append(knots, highest), rounding, float(x[0]))
 
 
 def _tails(

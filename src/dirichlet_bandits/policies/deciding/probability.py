@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.policies.deciding.rule import EpsilonGreedy, EqualSplit
 from dirichlet_bandits.policies.deciding.top_two import Counted, TopTwo, rivalry
 from dirichlet_bandits.types import Floats
@@ -27,7 +27,7 @@ def top_two_propensities(policy: TopTwo, state: Counted) -> Floats:
     leaders = np.flatnonzero(state.means == state.means.max())
     chances = np.zeros(state.pulls.size)
     for leader in leaders.tolist():
-        values = specialised(_rivalry, policy.params)(policy.params, state, leader)
+        values = specialized(_rivalry, policy.params)(policy.params, state, leader)
         rivals = np.arange(values.size) != leader
         closest = rivals & (values == values[rivals].min()) if rivals.any() else ~rivals
         chances[leader] += policy.beta / leaders.size

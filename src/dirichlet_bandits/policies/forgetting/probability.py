@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.argmax import Variable
 from dirichlet_bandits.numerics.compression import compress
@@ -33,7 +33,7 @@ _FEW: Final = 16  # with more distinct values, the distribution is smooth enough
 
 def window_propensities(policy: SlidingWindow, state: Ring) -> Floats:
     """Return the inner policy's propensities in the window."""
-    inner = specialised(_state_in_window, policy.params)(policy.params, state, np.random.default_rng(0))
+    inner = specialized(_state_in_window, policy.params)(policy.params, state, np.random.default_rng(0))
     return _of_inner(policy.policy, inner)
 
 
@@ -41,12 +41,12 @@ def discounted_propensities(policy: Discounted, state: Ring) -> Floats:
     """Return the inner policy's propensities for the discounted rewards."""
     params = policy.params
     if isinstance(params, DiscountedNPTSParams):
-        values, weights, first = specialised(samples_of, params)(params, state)
+        values, weights, first = specialized(samples_of, params)(params, state)
         parts = [slice(*ends) for ends in pairwise(first.tolist())]
         return resampled_propensities([(params.inner.upper - values[part], weights[part]) for part in parts])
-    judged = specialised(_discounted_state, params)(params, state)
+    judged = specialized(_discounted_state, params)(params, state)
     if isinstance(params, DiscountedRDSParams):
-        chances = specialised(duel_chances, params)
+        chances = specialized(duel_chances, params)
         return average_over_leaders(judged, lambda leader: chances(params, state, judged, leader))
     return _of_inner(policy.policy, judged)
 
@@ -74,13 +74,13 @@ def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
     positive = points < 0.0
     a, total, least = float(masses[positive].sum()), float(masses.sum()), float(-points[positive].max())
     end = least if shortfalls.min() > 0.0 else 1e-12 * least
-    centre = float(masses @ -points / total)
-    deviation = math.sqrt(float(masses @ np.square(points + centre)) / total / (total + 1.0)) / centre
-    above_end = float(crossing_tails(points, masses, -centre, np.array([[-end]]))[1][0, 0])
+    center = float(masses @ -points / total)
+    deviation = math.sqrt(float(masses @ np.square(points + center)) / total / (total + 1.0)) / center
+    above_end = float(crossing_tails(points, masses, -center, np.array([[-end]]))[1][0, 0])
 
     def tails(z: Floats) -> tuple[Floats, Floats]:
         inside = np.clip(z, math.log(-1.0 / points.min()), -math.log(end))  # S is not above the largest shortfall
-        below, above = crossing_tails(points, masses, -centre, -np.exp(-inside))
+        below, above = crossing_tails(points, masses, -center, -np.exp(-inside))
         power = above_end * np.exp(-a * np.maximum(z + math.log(end), 0.0))
         far = z > -math.log(end)
         return np.where(far, 1.0 - power, below), np.where(far, power, above)
@@ -88,13 +88,13 @@ def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
     knots = np.unique(-points[positive])
     knots = -np.log(np.append(knots if knots.size <= _FEW else knots[[0, -1]], end))
     rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
-    return Variable(-math.log(centre), max(deviation, 1.0 / a if a < 1.0 else 0.0), tails, knots, rounding)
+    return Variable(-math.log(center), max(deviation, 1.0 / a if a < 1.0 else 0.0), tails, knots, rounding)
 
 
 def duel_propensities(policy: SWLBSDA, state: Any) -> Floats:
     """Return 1 for the winners, averaged over the arms that may be the leader; nothing else is random."""
-    possible = specialised(_leaders, policy.params)(policy.params, state)
-    wins = specialised(_winners_against, policy.params)
+    possible = specialized(_leaders, policy.params)(policy.params, state)
+    wins = specialized(_winners_against, policy.params)
     return np.mean([wins(policy.params, state, leader) for leader in possible], axis=0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
-from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialised, update
+from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialized, update
 from dirichlet_bandits.policies.index import index_propensities
 from dirichlet_bandits.policies.wrapping import AroundListed
 from dirichlet_bandits.types import Floats, Ints
@@ -106,7 +106,7 @@ def select_as_if_known(policy: CountPendingParams, state: Awaiting, rng: np.rand
 
 def pending_propensities(policy: CountPending, state: Awaiting) -> Floats:
     """Return 1 for the largest index, shared equally among ties."""
-    inner = specialised(_counted, policy.params)(policy.params, state)
+    inner = specialized(_counted, policy.params)(policy.params, state)
     return index_propensities(policy.policy, inner)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import Direct
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
@@ -33,7 +33,7 @@ def write_incremental_weights(policy: Any, state: Any, expansions: Records, weig
 
 def weight_propensities(policy: Policy, state: Any) -> Floats:
     """Return the weights divided by their sum."""
-    weights: Floats = specialised(all_weights, policy.params)(policy.params, state)
+    weights: Floats = specialized(all_weights, policy.params)(policy.params, state)
     return weights / weights.sum()
 
 
@@ -42,7 +42,7 @@ class IncrementalWeights:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._policy = policy
-        self._write = Direct(lambda: specialised(write_incremental_weights, policy.params))
+        self._write = Direct(lambda: specialized(write_incremental_weights, policy.params))
         self._weights = np.empty(n_arms)
         self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
 

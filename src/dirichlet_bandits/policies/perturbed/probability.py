@@ -10,7 +10,7 @@ from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities, gaussian
 from dirichlet_bandits.numerics.discrete import Discrete, binomial_law, discrete_argmax_probabilities
 from dirichlet_bandits.policies.bounded import pseudo_rewards
-from dirichlet_bandits.policies.index import discrete_index_propensities, normalised, random_index_propensities
+from dirichlet_bandits.policies.index import discrete_index_propensities, normalized, random_index_propensities
 from dirichlet_bandits.policies.perturbed.rule import (
     MBE,
     PHE,
@@ -62,12 +62,12 @@ def multiplier_propensities(policy: MBE, state: Spread) -> Floats:
     lots = [Discrete(np.array([0.0, 1.0]), np.array([1.0 - p, p])) for p in infinite]
     *shares, none = discrete_argmax_probabilities([*lots, Discrete(np.array([0.5]), np.ones(1))])
     finite = argmax_probabilities([_angle(ratio, height) for ratio, height in zip(ratios, heights, strict=True)])
-    return normalised(np.array(shares) + none * finite)
+    return normalized(np.array(shares) + none * finite)
 
 
 def _angle(ratio: Ratio, height: float) -> Variable:
     """Return the distribution of arctan(A/D) given D > 0, a scale on which the Cauchy tails end at right angles."""
-    middle = math.atan(ratio.centre + ratio.excess / ratio.weight)
+    middle = math.atan(ratio.center + ratio.excess / ratio.weight)
     distance = ratio.excess / ratio.weight
     deviation = math.sqrt(ratio.excess_variance + ratio.weight_variance * distance**2) / ratio.weight  # of A/D, about
     knots = np.array([-0.5 * math.pi, 0.5 * math.pi])
@@ -84,7 +84,7 @@ def _angle_tails(ratio: Ratio, height: float, t: Floats) -> tuple[Floats, Floats
     """
     t = np.clip(t, -0.5 * math.pi, 0.5 * math.pi)
     cos, sin = np.cos(t), np.sin(t)
-    slope = ratio.centre * cos - sin
+    slope = ratio.center * cos - sin
     mean = ratio.excess * cos + ratio.weight * slope
     h = mean / np.sqrt(ratio.excess_variance * cos**2 + ratio.weight_variance * slope**2)
     of_excess = math.sqrt(ratio.excess_variance)

@@ -220,7 +220,7 @@ class Ratio(NamedTuple):
 
     weight: float
     weight_variance: float
-    centre: float
+    center: float
     excess: float
     excess_variance: float
 
@@ -252,4 +252,4 @@ def multiplier_bootstrap(
     law = weighted_ratio(policy, state.pulls[arm], state.means[arm], state.squares[arm])
     weights = law.weight + math.sqrt(law.weight_variance) * rng.standard_normal()
     excess = law.excess + math.sqrt(law.excess_variance) * rng.standard_normal()
-    return law.centre + excess / weights if weights > 0.0 else math.inf
+    return law.center + excess / weights if weights > 0.0 else math.inf

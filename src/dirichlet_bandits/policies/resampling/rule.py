@@ -202,11 +202,11 @@ def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.
 
 
 @jit
-def heads(n: int, favourable: int, among: int, rng: np.random.Generator) -> int:
-    """Return how many of n draws with replacement are favorable, if ``favourable`` of the ``among`` values are."""
-    if favourable == 0 or n == 0:
+def heads(n: int, favorable: int, among: int, rng: np.random.Generator) -> int:
+    """Return how many of n draws with replacement are favorable, if ``favorable`` of the ``among`` values are."""
+    if favorable == 0 or n == 0:
         return 0
-    return n if favourable == among else binomial(n, favourable / among, rng)
+    return n if favorable == among else binomial(n, favorable / among, rng)
 
 
 @jit

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.verbs import implements, init, select, specialised, update
+from dirichlet_bandits.engine.verbs import implements, init, select, specialized, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints
@@ -137,5 +137,5 @@ def all_probabilities(policy: Any, state: Weights) -> Floats:
 
 def weight_propensities(policy: Policy, state: Weights) -> Floats:
     """Return the probabilities of the rule itself."""
-    chances: Floats = specialised(all_probabilities, policy.params)(policy.params, state)
+    chances: Floats = specialized(all_probabilities, policy.params)(policy.params, state)
     return chances

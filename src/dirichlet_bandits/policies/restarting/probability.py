@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.engine.verbs import specialised
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.index import index_propensities
 from dirichlet_bandits.policies.registry import propensities_of
@@ -24,7 +24,7 @@ def restarting_propensities(policy: Any, state: Restarted) -> Floats:
     Arms without enough rewards since the last restart are pulled together in one round.
     """
     params, n_arms = policy.params, len(state.pulls)
-    rate, forced = specialised(next_exploration, params)(params, state)
+    rate, forced = specialized(next_exploration, params)(params, state)
     fresh = np.asarray(state.recent.pulls < params.first, np.float64)
     if fresh.any() and params.first > 1:
         return fresh
@@ -39,7 +39,7 @@ def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
     rule = propensities_of(policy.policy).from_state
     assert rule is not None  # or the policy would have been refused
     if rule is index_propensities and isinstance(params, ClockedRestartingParams):
-        values = specialised(clocked_indices, params)(params, state, np.random.default_rng(0))
+        values = specialized(clocked_indices, params)(params, state, np.random.default_rng(0))
         largest = values == values.max()
         return np.asarray(largest / largest.sum())
     return rule(policy.policy, state.inner)

@@ -22,7 +22,7 @@ from dirichlet_bandits.policies.drawn_index import index_or_nan, learn_law, new_
 from dirichlet_bandits.policies.thompson.rule import BinarizedTSParams, ThompsonParams, coin_posterior, posterior
 
 POSTERIOR = np.dtype([*BETA_FIELDS, ("d", np.float64), ("factor", np.float64)])
-"""Constants of a posterior: a beta distribution, a normal one (``centre`` and ``deviation``), or a gamma one (``d`` and
+"""Constants of a posterior: a beta distribution, a normal one (``center`` and ``deviation``), or a gamma one (``d`` and
 ``c``), whose draw is multiplied by the ``factor`` 1/n in the Poisson family and divides S in the exponential family.
 """
 
@@ -38,7 +38,7 @@ def learn_posterior(policy: ThompsonParams, state: Tally, arm: int, law: Any) ->
     """Write the constants of the posterior."""
     first, second = posterior(policy, state.pulls[arm], state.means[arm])
     if policy.family == Family.GAUSSIAN:
-        law.centre, law.deviation = first, second
+        law.center, law.deviation = first, second
     elif policy.family == Family.BERNOULLI:
         learn_beta(law, first, second)
     else:
@@ -50,7 +50,7 @@ def learn_posterior(policy: ThompsonParams, state: Tally, arm: int, law: Any) ->
 def posterior_or_nan(policy: ThompsonParams, law: Any, x: float, e: float) -> tuple[float, float]:
     """Draw from the posterior: beta, normal, inverse gamma or gamma."""
     if policy.family == Family.GAUSSIAN:
-        return law.centre + law.deviation * x, e
+        return law.center + law.deviation * x, e
     if policy.family == Family.BERNOULLI:
         return beta_or_nan(law, x, e)
     value, left = gamma_or_nan(law.d, law.c, x, e)

@@ -22,7 +22,7 @@ from dirichlet_bandits.numerics.bells import (
     log_concave_argmax,
 )
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.index import normalised, random_index_propensities
+from dirichlet_bandits.policies.index import normalized, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.thompson.rule import (
     BinarizedTS,
@@ -44,7 +44,7 @@ def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Return the probability that each posterior draw of a mean is the largest."""
     chances = np.empty(state.pulls.size)
     _of_posteriors(policy.params, state, chances)
-    return normalised(chances)
+    return normalized(chances)
 
 
 class DirectPosteriors:
@@ -58,7 +58,7 @@ class DirectPosteriors:
     def propensities(self, state: Tally) -> Floats:
         """Return the probability that each posterior draw is the largest."""
         self._write(self._params, state, self._chances)
-        return normalised(self._chances)
+        return normalized(self._chances)
 
     def without_compiling(self, state: Tally) -> Floats | None:
         """Return the same, or None if this would compile something."""
@@ -67,7 +67,7 @@ class DirectPosteriors:
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
     """Return the propensities given the coins that were tossed."""
-    return normalised(_of_coins(state))
+    return normalized(_of_coins(state))
 
 
 @entry_point

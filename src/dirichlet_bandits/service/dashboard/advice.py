@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Trial
-from dirichlet_bandits.live.winner import Winner
 from dirichlet_bandits.service.dashboard.wording import sentence
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
+from dirichlet_bandits.display.numbers import aligned, in_percent, short
 from dirichlet_bandits.live.records import TOLD
-from dirichlet_bandits.service.dashboard.rendering import aligned, short
 from dirichlet_bandits.service.dashboard.series import OTHERS, Series
 from dirichlet_bandits.types import Floats
 
@@ -26,7 +26,7 @@ MOST_INTERVALS: Final = 20
 
 _BINS: Final = 24
 _MOST_DECIMALS: Final = 6
-_GREY: Final = 8  # the color of all other arms
+_GRAY: Final = 8  # the color of all other arms
 
 
 class Scale:
@@ -91,7 +91,7 @@ def _interval_words(row: Mapping[str, Any], decimals: int | None) -> str:
 
 def _interval(x: Scale, y: float, row: Mapping[str, Any]) -> list[str]:
     """Draw the mean and the interval of one arm."""
-    k = row["colour"]
+    k = row["color"]
     ends = [(end, min(max(end, x.low), x.high)) for end in (row["low"], row["high"]) if math.isfinite(end)]
     parts = []
     if len(ends) == 2:
@@ -117,11 +117,11 @@ def histograms(arms: Sequence[str], trials: pd.DataFrame, level: float | None = 
         parts.append(f'<path class="grid" d="M12 {base}H{WIDTH - 12}"/>')
         parts += _bars(values, in_tail, x, base, f"c{k}" + (" body" if level is not None else ""))
         parts += _label(step * k + 13, arm, f"rewards: {values.size:,}")
-    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {100 * level:g}% are shaded"
+    shaded = "" if level is None else f"; the {'highest' if costs else 'lowest'} {in_percent(level)} are shaded"
     return _svg(height, f"Histograms of the rewards of each arm{shaded}", parts)
 
 
-def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -> list[str]:
+def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, color: str) -> list[str]:
     """Draw the bars of one arm; the part in the lower tail is drawn over them, darker."""
     counts, edges = np.histogram(values, bins=_BINS, range=(x.low, x.high))
     below, _ = np.histogram(in_tail, bins=_BINS, range=(x.low, x.high))
@@ -130,7 +130,7 @@ def _bars(values: Floats, in_tail: Floats, x: Scale, base: float, colour: str) -
     for count, tail, left, right in zip(counts.tolist(), below.tolist(), edges[:-1], edges[1:], strict=True):
         place, wide = f'x="{x(left):.1f}"', f'width="{max(x(right) - x(left) - 1, 1):.1f}"'
         said = f"<title>{short(left)} to {short(right)}: {count:,}</title>"
-        for number, kind in ((count, colour), (tail, f"{colour.split()[0]} tail")):
+        for number, kind in ((count, color), (tail, f"{color.split()[0]} tail")):
             if number:
                 tall = 38 * number / most
                 box = f'{place} y="{base - tall:.1f}" {wide} height="{tall:.1f}"'
@@ -149,9 +149,9 @@ def _areas(found: Series, x: Scale, y: Scale) -> list[str]:
         above = np.minimum(below + np.concatenate([share[:1], share]), 1.0)
         edge = [*zip(places, above.tolist(), strict=True), *reversed([*zip(places, below.tolist(), strict=True)])]
         points = " ".join(f"{left:.1f},{y(up):.1f}" for left, up in edge)
-        named, colour = (found.arms[k], k) if k < len(found.arms) else (OTHERS, _GREY)
+        named, color = (found.arms[k], k) if k < len(found.arms) else (OTHERS, _GRAY)
         said = f"<title>{escape(named)}: {100 * share[-1]:.1f}% of the last {found.window} trials</title>"
-        parts.append(f'<polygon class="fill c{colour}" points="{points}">{said}</polygon>')
+        parts.append(f'<polygon class="fill c{color}" points="{points}">{said}</polygon>')
         below = above
     return parts
 

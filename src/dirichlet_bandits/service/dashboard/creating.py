@@ -13,6 +13,7 @@ from dirichlet_bandits.live import create_study
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.policies.written import POLICY
 from dirichlet_bandits.service.dashboard import guided
 from dirichlet_bandits.service.dashboard.access import Creating
 from dirichlet_bandits.service.dashboard.forms import back_to
@@ -126,14 +127,14 @@ def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) 
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
         settings = typed.settings()
+        call = POLICY.parse(settings["policy"], "policy")
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
-    policy = settings["policy"]
-    reason = "" if typed.policy.strip() else guided.REASONS[policy.partition("(")[0]]
-    shown = settings | {"policy": policy if policy.endswith(")") else f"{policy}()"}
+    reason = "" if typed.policy.strip() else guided.REASONS[call.name]
+    shown = settings | {"policy": call}
     if typed.past:
         shown["history"] = Named("past")  # too long to be shown
-    return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=guided.code(shown))
+    return page(request, "guide.html", missing=None, policy=settings["policy"], reason=reason, code=guided.code(shown))
 
 
 def _form(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:

@@ -35,7 +35,7 @@ call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two
 call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
     "POST /api/add_trials": """\
 call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"}'""",
-    "GET /api/summary": 'call "$URL/api/summary?study=maize&level=0.95"',
+    "GET /api/summary": 'call "$URL/api/summary?study=maize&confidence=0.95"',
     "GET /api/winner": 'call "$URL/api/winner?study=maize&delta=0.05"',
     "POST /api/winner": """call "$URL/api/winner?study=maize" -d '{"delta": 0.05}'""",
     "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
@@ -72,7 +72,7 @@ PYTHON: Final = {
     "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
     "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
     "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
-    "GET /api/summary": "study.summary(level=0.95)",
+    "GET /api/summary": "study.summary(confidence=0.95)",
     "GET /api/winner": "study.winner()  # with a key that may only read",
     "POST /api/winner": "study.winner(delta=0.05)",
     "GET /api/propensities": "study.propensities()",

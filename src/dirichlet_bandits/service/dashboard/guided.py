@@ -8,6 +8,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.specs import parse
 
 MEASURES: Final = {
     "binary": "yes or no, such as a click or a sale",
@@ -105,7 +106,7 @@ def settings_of(study: Study) -> dict[str, Any]:
     return {
         "name": study.name,
         "arms": study.arms,
-        "policy": repr(study.policy),
+        "policy": parse(repr(study.policy)),
         "bounds": study.bounds,
         "direction": study.direction,
         "control": study.control,
@@ -122,17 +123,16 @@ def settings_of(study: Study) -> dict[str, Any]:
 def code(settings: Mapping[str, Any]) -> str:
     """Return the Python code that creates a study with these settings; None, 0 and empty ones are left out.
 
-    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": "RDS()", "bounds": (0.0, 1.0), "control": "red"}
+    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": parse("RDS"), "control": "red"}
     >>> print(code(settings))
     db.create_study(
         'page',
         arms=['red', 'blue'],
         policy=db.RDS(),
-        bounds=(0.0, 1.0),
         control='red',
     )
     """
-    first = [repr(settings["name"]), f"arms={settings['arms']!r}", f"policy=db.{settings['policy']}"]
+    first = [repr(settings["name"]), f"arms={settings['arms']!r}", f"policy={settings['policy'].written('db.')}"]
     rest = {key: value for key, value in settings.items() if key not in ("name", "arms", "policy")}
     late = [] if settings.get("window") is None else [f"late={rest.pop('late')!r}"]
     rest = {key: value for key, value in rest.items() if value and (key, value) != ("direction", MAXIMIZE)}

@@ -9,11 +9,11 @@ import pandas as pd
 from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
+from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.live.reading import ReadableStudy
-from dirichlet_bandits.live.winner import Winner
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
@@ -36,7 +36,7 @@ def overview(study: Study) -> dict[str, Any]:
     best, control, costs = summary.attrs["best_arm"], study.control, study.direction == MINIMIZE
     arms = [str(arm) for arm in summary.index]
     drawn = drawn_arms(summary, log)
-    colours = {arm: drawn.index(arm) if arm in drawn else _OTHER for arm in arms}
+    colors = {arm: drawn.index(arm) if arm in drawn else _OTHER for arm in arms}
     found = series(drawn, len(arms), log)
     rows = [
         {
@@ -44,8 +44,8 @@ def overview(study: Study) -> dict[str, Any]:
             "best": arm == best,
             "control": arm == control,
             "next": chances[str(arm)],
-            "colour": colours[str(arm)],
-            "swatch": charts.swatch(colours[str(arm)]),
+            "color": colors[str(arm)],
+            "swatch": charts.swatch(colors[str(arm)]),
             **row,
         }
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()

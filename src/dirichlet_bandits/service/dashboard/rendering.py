@@ -1,6 +1,5 @@
 """Render templates to pages: everything is escaped, and numbers and times are written for people."""
 
-import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -10,13 +9,12 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from dirichlet_bandits.display.readings import belief, percent
+from dirichlet_bandits.display.numbers import MINUS, aligned, belief, exact, listed, percent, short
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.keys import MANAGE, WRITE, Key
 
 THEME: Final = "dirichlet_bandits_theme"
 THEMES: Final = {"auto": "◐", "light": "☀", "dark": "☾"}
-_MINUS: Final = "\N{MINUS SIGN}"
 _CURRENCIES: Final = ("$", "€", "£", "¥")
 _PERIODS: Final = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 
@@ -45,50 +43,6 @@ def _may(key: Key | None, needed: str, values: dict[str, Any]) -> bool:
     return key is not None and key.may(needed, values["study"].name if "study" in values else None)
 
 
-def short(value: float | None) -> str:
-    """Return a number with three digits, or all digits before the point; an empty text if there is no number.
-
-    >>> [short(x) for x in (3120.52, 1234567.0, 1.5e12, -0.000123456, 12.0, float("nan"), None)]
-    ['3,121', '1,234,567', '1.5e+12', '−0.000123', '12', '', '']
-    """
-    if value is None or not math.isfinite(value):
-        return ""
-    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
-    return text.replace("-", _MINUS) if value < 0 else text
-
-
-def aligned(value: float | None, decimals: int | None) -> str:
-    """Return a number with this many decimals, like its neighbors in a table; without decimals, as :func:`short` does.
-
-    >>> aligned(0.22, 3), aligned(-1234.5678, 1), aligned(-0.0001, 2), aligned(0.22, None)
-    ('0.220', '−1,234.6', '0.00', '0.22')
-    """
-    if value is None or not math.isfinite(value) or decimals is None:
-        return short(value)
-    text = f"{value:,.{decimals}f}"
-    return text.replace("-", _MINUS if text.strip("-0.,") else "")
-
-
-def exact(value: float) -> str:
-    """Return a reward as it is stored, with all digits.
-
-    >>> exact(3120.0), exact(-0.1)
-    ('3,120', '−0.1')
-    """
-    text = repr(float(value))
-    plain = f"{float(value):,}" if "e" not in text else text
-    return plain.removesuffix(".0").replace("-", _MINUS, 1) if value < 0 else plain.removesuffix(".0")
-
-
-def listed(value: float) -> str:
-    """Return a reward for a list, with at most six digits; the page of its trial has all of them.
-
-    >>> listed(3765.041159411377), listed(-0.25), listed(1e-9)
-    ('3,765.04', '−0.25', '1e-09')
-    """
-    return exact(float(f"{value:.6g}"))
-
-
 def in_unit(text: str, unit: str | None) -> str:
     """Return a number with its unit; the sign of a currency comes first.
 
@@ -98,7 +52,7 @@ def in_unit(text: str, unit: str | None) -> str:
     if unit is None:
         return text
     if unit in _CURRENCIES:
-        return f"{_MINUS}{unit}{text[1:]}" if text.startswith(_MINUS) else unit + text
+        return f"{MINUS}{unit}{text[1:]}" if text.startswith(MINUS) else unit + text
     return f"{text} {unit}"
 
 

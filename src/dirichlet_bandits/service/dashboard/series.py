@@ -7,16 +7,16 @@ import pandas as pd
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from dirichlet_bandits.inference.intervals import FEWEST
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.bands import mean_bands
-from dirichlet_bandits.live.intervals import FEWEST
 from dirichlet_bandits.live.records import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading
 from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.types import Floats
 
 DRAWN: Final = 8
-"""At most so many arms have a colour of their own; the others are one."""
+"""At most so many arms have a color of their own; the others are one."""
 
 OTHERS: Final = "all other arms"
 _POINTS: Final = 600

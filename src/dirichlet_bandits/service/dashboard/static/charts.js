@@ -23,7 +23,7 @@ const at = (row, i) => row[i ?? row.length - 1]; // the last value unless the re
 const places = () => (dates() ? data.times : data.at);
 
 // Return the color of a class or property from the style sheet, because a canvas does not use the style sheet.
-function colour(name) {
+function color(name) {
   const probe = document.createElement("i");
   probe.className = name;
   charts.append(probe);
@@ -32,23 +32,23 @@ function colour(name) {
   return found;
 }
 
-const armColour = (k) => colour("colour c" + (k < data.means.length ? k : 8));
+const armColor = (k) => color("color c" + (k < data.means.length ? k : 8));
 
 function stacked() {
   let below = data.at.map(() => 0);
   const sums = data.share.map((row) => (below = row.map((value, i) => below[i] + value)));
   const series = data.arms.map((label, k) => ({
-    label, stroke: armColour(k), fill: k ? undefined : armColour(0), width: 0, points: { show: false },
+    label, stroke: armColor(k), fill: k ? undefined : armColor(0), width: 0, points: { show: false },
     value: (_, __, ___, i) => percent(at(data.share[k], i)),
   }));
-  const bands = sums.slice(1).map((_, k) => ({ series: [k + 2, k + 1], fill: armColour(k + 1) }));
+  const bands = sums.slice(1).map((_, k) => ({ series: [k + 2, k + 1], fill: armColor(k + 1) }));
   return { rows: sums, series, bands, range: [0, 1], ticks: (_, splits) => splits.map((value) => Math.round(100 * value) + "%") };
 }
 
 function means() {
   const value = (k, i) => short(at(data.means[k], i)) + (at(data.low[k], i) == null ? "" : ` (${short(at(data.low[k], i))} to ${short(at(data.high[k], i))})`);
-  const series = data.means.map((_, k) => ({ label: data.arms[k] + (data.arms[k] === data.control ? " (control)" : ""), stroke: armColour(k), width: 2, value: (_, __, ___, i) => value(k, i) }));
-  const fills = data.means.map((_, k) => armColour(k).replace("rgb(", "rgba(").replace(")", ", 0.13)"));
+  const series = data.means.map((_, k) => ({ label: data.arms[k] + (data.arms[k] === data.control ? " (control)" : ""), stroke: armColor(k), width: 2, value: (_, __, ___, i) => value(k, i) }));
+  const fills = data.means.map((_, k) => armColor(k).replace("rgb(", "rgba(").replace(")", ", 0.13)"));
   return { rows: data.means, series, range: laterRange, ticks, under: (plot) => paintIntervals(plot, fills) };
 }
 
@@ -86,7 +86,7 @@ function paintIntervals(plot, fills) {
 }
 
 function total() {
-  const series = [{ label: "sum", stroke: colour("colour c0"), width: 2, value: (_, __, ___, i) => short(at(data.total, i)) }];
+  const series = [{ label: "sum", stroke: color("color c0"), width: 2, value: (_, __, ___, i) => short(at(data.total, i)) }];
   return { rows: [data.total], series, ticks };
 }
 
@@ -111,7 +111,7 @@ function days(_, splits, __, ___, step) {
 
 function make(box) {
   const kind = KINDS[box.dataset.chart]();
-  const line = { stroke: colour("on-text"), grid: { stroke: colour("on-grid"), width: 1 }, ticks: { stroke: colour("on-grid"), width: 1 } };
+  const line = { stroke: color("on-text"), grid: { stroke: color("on-grid"), width: 1 }, ticks: { stroke: color("on-grid"), width: 1 } };
   const options = {
     width: box.clientWidth,
     height: HEIGHT,
@@ -189,9 +189,9 @@ function step(plot, by) {
 function scaleBy(plot, factor) {
   const all = places();
   const { min, max } = plot.scales.x;
-  const centre = plot.cursor.idx == null ? (min + max) / 2 : plot.data[0][plot.cursor.idx];
+  const center = plot.cursor.idx == null ? (min + max) / 2 : plot.data[0][plot.cursor.idx];
   const half = ((max - min) / 2) * factor;
-  zoom(Math.max(centre - half, all[0]), Math.min(centre + half, all[all.length - 1]));
+  zoom(Math.max(center - half, all[0]), Math.min(center + half, all[all.length - 1]));
 }
 
 for (const box of boxes) {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dirichlet_bandits.live.differences import costs, sample, statistic
-from dirichlet_bandits.live.winner import error_shares
+from dirichlet_bandits.inference.differences import costs, sample, statistic
+from dirichlet_bandits.inference.winner import error_shares
 
 DELTA = 0.2
 

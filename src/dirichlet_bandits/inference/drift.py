@@ -16,20 +16,12 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.differences import rewards_by_arm
-from dirichlet_bandits.live.intervals import shares
-from dirichlet_bandits.live.view import StudyView
+from dirichlet_bandits.inference.intervals import Bounds, are_finite, shares
 from dirichlet_bandits.numerics.changes import Threshold, glr_statistic, glr_threshold
 from dirichlet_bandits.types import Floats
 
 DELTA: Final = 0.05
 """Probability of ever warning of an arm that does not change."""
-
-
-def drifting_arms(journal: StudyView, bounds: Bounds) -> list[str]:
-    """Return the names of the arms that :func:`drifting` finds in a study or in one of its segments."""
-    return [journal.names[arm] for arm in drifting(rewards_by_arm(journal), journal.since, bounds)]
 
 
 def drifting(of_arm: Sequence[Floats], since: Sequence[int], bounds: Bounds, delta: float = DELTA) -> list[int]:

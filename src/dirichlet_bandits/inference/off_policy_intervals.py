@@ -23,22 +23,17 @@ contextual bandits, ACM/IMS JDS 1; see also ``risk.py``.
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.intervals import Interval
-from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.off_policy import Estimate, arm_number, estimate_rounds, wanted_by_weights
-from dirichlet_bandits.live.risk import THETAS, Sums, greatest, largest_weight, least, wanted_in_rounds
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
+from dirichlet_bandits.inference.off_policy import Estimate, Wanted, arm_number, estimate_rounds, largest_weight
+from dirichlet_bandits.inference.risk import THETAS, Sums, greatest, least
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_between
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class DifferenceEstimate:
     could not come do not count, nor do those that were cut short or come after the last reward; ``missing`` trials
     count as whatever is worst for each end.
 
-    Reference: see ``live/off_policy_intervals.py``.
+    Reference: see ``inference/off_policy_intervals.py``.
     """
 
     a: str
@@ -64,7 +59,7 @@ class DifferenceEstimate:
     missing: int
 
 
-class _Weighted(NamedTuple):
+class _TwoSided(NamedTuple):
     """Trials with their rounds, weights for x and for 1 - x, and rewards in [0, 1] (NaN if missing)."""
 
     row: Ints
@@ -73,56 +68,40 @@ class _Weighted(NamedTuple):
     z: Floats
 
 
-def estimate_mean(
-    events: Sequence[Row],
-    choice: Policy | Mapping[str, float] | str,
-    seed: int,
-    bounds: Bounds,
-    confidence: float,
-    direction: str,
-) -> Estimate:
+def estimate_mean(log: LoggedRounds, wanted: Wanted, bounds: Bounds, confidence: float) -> Estimate:
     """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
-    number_between("confidence", confidence, 0, 1)
-    rounds = read_rounds(events)
-    wanted, counted, _ = wanted_in_rounds(events, choice, seed, rounds, direction)
-    spread = wanted if isinstance(choice, Policy) else wanted_by_weights(choice, rounds)
-    found = estimate_rounds(rounds, spread)
+    found = estimate_rounds(log, wanted.spread)
     if not are_finite(bounds):
         return found
-    mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
-    interval = Interval(*bounds)
+    mass, interval = wanted.mass(log), Interval(*bounds)
     if mass > 0.0:
-        log = rounds.logged(wanted, counted)
-        trials = _Weighted(log.row, log.weight, np.zeros(log.row.size), _scaled(log.reward, bounds))
-        most = largest_weight(rounds.propensities, wanted, counted)
-        ends = _ends(trials, counted.size, mass, most, 1.0, confidence)
+        seen = log.weighted(wanted.in_rounds, wanted.counted)
+        trials = _TwoSided(seen.row, seen.weight, np.zeros(seen.row.size), _scaled(seen.reward, bounds))
+        most = largest_weight(log, wanted.in_rounds, wanted.counted)
+        ends = _ends(trials, wanted.counted.size, mass, most, 1.0, confidence)
         interval = Interval(*(bounds[0] + end * (bounds[1] - bounds[0]) for end in ends))
     return dataclasses.replace(found, low=interval.low, high=interval.high, confidence=confidence)
 
 
-def estimate_difference(events: Sequence[Row], a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
-    """Estimate by how much the rewards of one arm exceed those of another, from events with their data."""
-    number_between("confidence", confidence, 0, 1)
-    if not are_finite(bounds):
-        raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
-    rounds = read_rounds(events)
-    one, two = (arm_number(rounds.journal.names, name) for name in (a, b))
+def estimate_difference(log: LoggedRounds, a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
+    """Estimate by how much the rewards of one arm exceed those of another, for rewards with two bounds."""
+    one, two = (arm_number(log.names, name) for name in (a, b))
     if one == two:
         raise ArgumentError("b", "another arm than a", b)
-    both = np.zeros_like(rounds.propensities)
+    both = np.zeros_like(log.propensities)
     both[:, [one, two]] = 1.0
-    counted = rounds.complete & (rounds.propensities[:, [one, two]] > 0.0).all(axis=1)
-    log, n, unit = rounds.logged(both, counted), int(counted.sum()), bounds[1] - bounds[0]
-    first, used = log.arm == one, log.weight > 0.0
-    z = _scaled(log.reward, bounds)
-    trials = _Weighted(log.row, np.where(first, log.weight, 0.0), np.where(first, 0.0, log.weight), z)
+    counted = log.complete & (log.propensities[:, [one, two]] > 0.0).all(axis=1)
+    seen, n, unit = log.weighted(both, counted), int(counted.sum()), bounds[1] - bounds[0]
+    first, used = seen.arm == one, seen.weight > 0.0
+    z = _scaled(seen.reward, bounds)
+    trials = _TwoSided(seen.row, np.where(first, seen.weight, 0.0), np.where(first, 0.0, seen.weight), z)
     low, high = -1.0, 1.0
     if n:
-        most = largest_weight(rounds.propensities, both, counted)
+        most = largest_weight(log, both, counted)
         low, high = (end - 1.0 for end in _ends(trials, counted.size, float(n), most, 2.0, confidence))
-    totals = log.weight * log.filled()
-    means = [totals[arm].sum() / n if (arm & used & log.told).any() else math.nan for arm in (first, ~first)]
-    missing = int((used & ~log.told).sum())
+    totals = seen.weight * seen.filled()
+    means = [totals[arm].sum() / n if (arm & used & seen.told).any() else math.nan for arm in (first, ~first)]
+    missing = int((used & ~seen.told).sum())
     return DifferenceEstimate(a, b, float(means[0] - means[1]), low * unit, high * unit, confidence, n, missing)
 
 
@@ -130,7 +109,7 @@ def _scaled(reward: Floats, bounds: Bounds) -> Floats:
     return (reward - bounds[0]) / (bounds[1] - bounds[0])
 
 
-def _ends(trials: _Weighted, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:
+def _ends(trials: _TwoSided, n: int, mass: float, most: float, total: float, confidence: float) -> Interval:
     """Return bounds for the average of u_j, from 0 to ``total``."""
     price = math.log(4.0 * THETAS.size / (1.0 - confidence))
     missing = np.isnan(trials.z)

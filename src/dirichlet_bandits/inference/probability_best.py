@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.live.bounds import Bounds, are_finite
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
 from dirichlet_bandits.types import Floats
 
 _POINTS: Final = 4000  # of the integral, for all arms together

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.differences import Sample, costs, statistic
+from dirichlet_bandits.inference.differences import Sample, costs, statistic
 from dirichlet_bandits.types import Floats
 
 _IN_SIGHT: Final = 1000.0

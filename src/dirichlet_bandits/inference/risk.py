@@ -22,31 +22,24 @@ Karampatziakis and Mineiro (2024), Anytime-valid off-policy inference for contex
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR, Mean
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.decider import Decider
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for, mirrored
-from dirichlet_bandits.live.intervals import Interval
-from dirichlet_bandits.live.logged_rounds import LoggedRounds, read_rounds
-from dirichlet_bandits.live.off_policy import wanted_by_policy, weights_of
+from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite
+from dirichlet_bandits.inference.logged_rounds import LoggedRounds
+from dirichlet_bandits.inference.off_policy import Wanted, largest_weight
 from dirichlet_bandits.numerics.cvar import cvar
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_between
 
 BOUNDED: Final = "confidence sequence for a CVaR: any distribution within the bounds"
 UNBOUNDED: Final = "none: without bounds a reward that has not been seen yet could move a CVaR by any amount"
 
 _GRID: Final = np.arange(257) / 256.0  # of q in [0, 1], to which the rewards are scaled
 THETAS: Final = 2.0 ** np.arange(-12, 12)
-_SURE: Final = 1e-9  # propensities that sum to 1 within it are those of rounds of one arm
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class RiskEstimate:
     worst reward at the lower end and as the best at the upper end. ``unsupported`` and ``effective_rounds`` are as in
     :class:`Estimate`.
 
-    Reference: see ``live/risk.py``.
+    Reference: see ``inference/risk.py``.
     """
 
     objective: str
@@ -79,19 +72,6 @@ class Sums(NamedTuple):
 
     first: Floats
     second: Floats
-
-
-def asked_cvar(objective: object) -> CVaR | None:
-    """Return the CVaR that should be estimated; None for the mean.
-
-    >>> asked_cvar(None), asked_cvar(CVaR(0.2))
-    (None, CVaR(level=0.2))
-    """
-    if objective is None or isinstance(objective, Mean):
-        return None
-    if not isinstance(objective, CVaR):
-        raise ArgumentError("objective", "Mean() or CVaR(level)", objective)
-    return objective
 
 
 def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidence: float) -> Interval:
@@ -113,96 +93,45 @@ def cvar_sequence(x: Floats, lower: float, upper: float, level: float, confidenc
 
 
 def cvar_sequences(
-    told: Sequence[Floats], level: float, bounds: tuple[float, float], confidences: Floats, direction: str = MAXIMIZE
+    told: Sequence[Floats], level: float, bounds: Bounds, confidences: Floats
 ) -> tuple[list[Interval], str]:
-    """Return the sequence of each arm with its own confidence, and its assumptions in words, or why there is none.
-
-    If the study has costs, the large ones are bad.
-    """
-    lower, upper = bounds
-    if not (math.isfinite(lower) and math.isfinite(upper)):
+    """Return the sequence of each arm with its own confidence, and its assumptions in words, or why there is none."""
+    if not are_finite(bounds):
         return [Interval(-math.inf, math.inf)] * len(told), UNBOUNDED
-    turn = mirrored(direction, lower, upper).turn
     found = [
-        cvar_sequence(turn(x), lower, upper, level, float(confidence)) if x.size else Interval(lower, upper)
+        cvar_sequence(x, *bounds, level, float(confidence)) if x.size else Interval(*bounds)
         for x, confidence in zip(told, confidences, strict=True)
     ]
-    return [Interval(*sorted((turn(low), turn(high)))) for low, high in found], BOUNDED
+    return found, BOUNDED
 
 
 def estimate_cvar(
-    events: Sequence[Row],
-    choice: Policy | Mapping[str, float] | str,
-    seed: int,
-    objective: CVaR,
-    bounds: tuple[float, float],
-    confidence: float,
-    direction: str = MAXIMIZE,
+    log: LoggedRounds, wanted: Wanted, objective: CVaR, bounds: Bounds, confidence: float
 ) -> RiskEstimate:
-    """Estimate the CVaR of the rewards of another choice, from events that were read with their data.
-
-    If the study has costs, the large ones are bad.
-    """
-    number_between("confidence", confidence, 0, 1)
+    """Estimate the CVaR of the rewards of another choice, for rewards with two bounds of which small ones are bad."""
     lower, upper = bounds
-    if not (math.isfinite(lower) and math.isfinite(upper)):
-        expected = (
-            "two finite numbers between which all rewards lie, for the policy knows none: "
-            "without them one reward that has not been seen yet could move a CVaR by any amount"
-        )
-        raise ArgumentError("bounds", expected, bounds)
-    rounds = read_rounds(events)
-    wanted, counted, lost = wanted_in_rounds(events, choice, seed, rounds, direction)
-    log = rounds.logged(wanted, counted)
-    turn = mirrored(direction, lower, upper).turn
-    reward = turn(log.reward)
-    w = log.weights()
+    trials = log.weighted(wanted.in_rounds, wanted.counted)
+    w, row, reward = trials.weights(), trials.row, trials.reward
     told = w > 0.0
-    z = np.where(np.isnan(reward), 0.0, (reward - lower) / (upper - lower))  # a missing one may be the worst
-    n = wanted.shape[0]
-    mass = float(np.where((rounds.propensities > 0.0) & counted[:, None], wanted, 0.0).sum())
+    z = np.where(trials.told, (reward - lower) / (upper - lower), 0.0)  # a missing one may be the worst
+    n, mass = wanted.counted.size, wanted.mass(log)
     interval = Interval(lower, upper)
     if mass > 0.0:
-        known = _sums(log.row[told], log.weight[told], z[told], n)
-        worst = _sums(log.row, log.weight, z, n) if not told.all() else known
-        most = largest_weight(rounds.propensities, wanted, counted)
+        known = _sums(row[told], trials.weight[told], z[told], n)
+        worst = _sums(row, trials.weight, z, n) if not told.all() else known
+        most = largest_weight(log, wanted.in_rounds, wanted.counted)
         interval = _scaled(_ends(known, worst, mass, most, objective.level, confidence), lower, upper)
-    low, high = sorted((turn(interval.low), turn(interval.high)))
     return RiskEstimate(
         objective=objective.name,
-        value=turn(cvar(reward[told], objective.level, w[told])) if told.any() else math.nan,
-        low=low,
-        high=high,
+        value=cvar(reward[told], objective.level, w[told]) if told.any() else math.nan,
+        low=interval.low,
+        high=interval.high,
         confidence=confidence,
-        rounds=int(counted.sum()),
-        effective_rounds=log.effective_rounds(),
-        unsupported=lost,
-        missing=int(np.isnan(log.reward).sum()),
+        rounds=int(wanted.counted.sum()),
+        effective_rounds=trials.effective_rounds(),
+        unsupported=wanted.lost,
+        missing=int((~trials.told).sum()),
     )
-
-
-def wanted_in_rounds(
-    events: Sequence[Row], choice: Policy | Mapping[str, float] | str, seed: int, rounds: LoggedRounds, direction: str
-) -> tuple[Floats, np.ndarray, dict[str, float]]:
-    """Return what the choice would do in each round, which rounds count, and which part the log does not cover."""
-    possible, names = rounds.propensities > 0.0, rounds.journal.names
-    if isinstance(choice, Policy):
-        decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
-        wanted = wanted_by_policy(events, decider, rounds)
-        return wanted, rounds.complete, rounds.unsupported(wanted, possible)
-    weights = weights_of(choice, names)
-    # Whether an arm could come was known when the round was drawn: a choice of rounds that favors no reward.
-    counted = rounds.complete & possible[:, weights > 0.0].all(axis=1)
-    never = ~(possible & rounds.complete[:, None]).any(axis=0) & (weights > 0.0)
-    lost = {names[k]: float(weights[k]) for k in np.flatnonzero(never)}
-    return np.tile(weights, (possible.shape[0], 1)), counted, lost
-
-
-def largest_weight(p: Floats, wanted: Floats, counted: np.ndarray) -> float:
-    """Return the most that the weights of a round can sum to: the largest, or all if several arms may be in it."""
-    ratios = np.where(p > 0.0, wanted, 0.0) / np.where(p > 0.0, p, 1.0)
-    single = p.sum(axis=1) <= 1.0 + _SURE
-    return float(np.where(single, ratios.max(axis=1), ratios.sum(axis=1))[counted].max())
 
 
 def _sums(row: Ints, weight: Floats, z: Floats, n: int) -> Sums:

@@ -23,15 +23,15 @@ confidence sequences, Annals of Statistics 52; Kaufmann and Koolen (2021), Mixtu
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.bounds import Bounds, are_finite
-from dirichlet_bandits.live.intervals import Interval, why_none
-from dirichlet_bandits.live.view import StudyView
+from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite, shares, why_none
+from dirichlet_bandits.inference.moments import Moments
 from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
-from dirichlet_bandits.numerics.kinf_statistic import grouped, kinf_statistic, portfolio_regret
+from dirichlet_bandits.numerics.kinf_statistic import Grouped, coarser, kinf_statistic, portfolio_regret
 from dirichlet_bandits.types import Floats
 
 PROVED: Final = "Kinf statistic of both arms: any distributions within the bounds"
@@ -62,6 +62,13 @@ class Sample(NamedTuple):
         """Return the sample as it would be with more rewards that look like these."""
         return self._replace(n=self.n + more)
 
+    def rough(self, points: int) -> "Sample":
+        """Return the sample on a grid of so many steps, if it has more rewards than that."""
+        if self.n <= points or not self.values.size:
+            return self
+        values, weights = coarser(self.values, self.weights, points)
+        return self._replace(values=values, weights=weights)
+
 
 def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
     """Return rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
@@ -69,21 +76,33 @@ def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
     >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
     0.75
     """
-    none = np.empty(0)
-    unit = bounds[1] - bounds[0] if are_finite(bounds) else math.inf
-    if not x.size:
-        return Sample(0.0, math.nan, math.nan, unit, False, none, none)
-    mean, variance = float(x.mean()), float(x.var(ddof=1)) if x.size > 1 else 0.0
-    if not are_finite(bounds):
-        return Sample(float(x.size), mean, variance, unit, why_none(x) is None, none, none)
-    values, weights = grouped(np.clip((x - bounds[0]) / unit, 0.0, 1.0), points)
-    return Sample(float(x.size), mean, variance, unit, True, values, weights)
+    if are_finite(bounds):
+        return BoundedSample(bounds, points).add(x).sample
+    moments, none = Moments().add(x), np.empty(0)
+    return _sample(moments, math.inf, why_none(x) is None, none, none)
 
 
-def rewards_by_arm(journal: StudyView) -> list[Floats]:
-    """Return the rewards of each arm that count, in the order in which they were reported."""
-    arms, rewards = np.array(journal.told.arms, np.int64), np.array(journal.told.rewards, np.float64)
-    return [rewards[arms == arm] for arm in range(len(journal.names))]
+def _sample(moments: Moments, unit: float, tells: bool, values: Floats, weights: Floats) -> Sample:
+    variance = 0.0 if moments.n == 1 else moments.variance
+    return Sample(float(moments.n), moments.mean, variance, unit, tells, values, weights)
+
+
+class BoundedSample:
+    """The :func:`sample` of rewards with two bounds, brought up to date with each reward, in two rows of numbers."""
+
+    def __init__(self, bounds: Bounds, points: int = STATISTIC_POINTS) -> None:
+        self.bounds, self._moments, self._grouped = bounds, Moments(), Grouped(points)
+
+    def add(self, x: Floats) -> "BoundedSample":
+        """Add rewards; the sample is the same to the last bit, however they are divided among calls."""
+        self._moments.add(x)
+        self._grouped.add(np.clip((x - self.bounds[0]) / (self.bounds[1] - self.bounds[0]), 0.0, 1.0))
+        return self
+
+    @property
+    def sample(self) -> Sample:
+        """The rewards so far."""
+        return _sample(self._moments, self.bounds[1] - self.bounds[0], self._moments.n > 0, *self._grouped.grouped())
 
 
 def costs(best: Sample, rival: Sample) -> float:
@@ -151,3 +170,15 @@ def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
             break
         d = d + step if low < d + step < high else 0.5 * (low + high)
     return -high if high < widest else -d
+
+
+def lifts(samples: Sequence[Sample], since: Sequence[int], base: int, level: float) -> list[Interval]:
+    """Return confidence sequences of the differences from the mean of arm ``base``, which hold together at the level.
+
+    ``since`` has the number of trials before each arm was added.
+    """
+    others = [arm for arm in range(len(samples)) if arm != base]
+    found = [Interval(0.0, 0.0)] * len(samples)
+    for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
+        found[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
+    return found

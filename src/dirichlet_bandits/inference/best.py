@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from dirichlet_bandits.live.intervals import FEWEST
+from dirichlet_bandits.inference.intervals import FEWEST
 
 NO_REWARD: Final = "no reward yet"
 

@@ -1,0 +1,77 @@
+"""Number, mean and standard deviation of rewards, brought up to date with each reward."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dirichlet_bandits.compiler import entry_point
+from dirichlet_bandits.numerics.compensated import two_sum
+from dirichlet_bandits.types import Floats
+
+
+class _Sums(NamedTuple):
+    """Rewards: their number, sum, what rounding took from the sum, mean, and sum of squared deviations."""
+
+    n: float = 0.0
+    total: float = 0.0
+    lost: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
+
+
+class Moments:
+    """Number, mean and variance of the rewards so far.
+
+    However the rewards are divided among calls of :meth:`add`, the numbers are the same to the last bit. The rounding
+    errors of the sum are summed too, and the variance is a sum of (x_i - mean_i-1)(x_i - mean_i), so neither suffers
+    from many rewards or from a mean that is far from 0.
+
+    >>> moments = Moments().add(np.array([1.0, 2.0])).add(np.array([6.0]))
+    >>> moments.n, moments.mean, moments.variance
+    (3, 3.0, 7.0)
+
+    References: Knuth (1997), The art of computer programming 2, 4.2.2; Welford (1962), Technometrics 4.
+    """
+
+    def __init__(self) -> None:
+        self._sums = _Sums()
+
+    def add(self, x: Floats) -> "Moments":
+        """Add rewards."""
+        self._sums = _fold(self._sums, np.array(x, np.float64))  # a copy of one layout, so compiled once
+        return self
+
+    @property
+    def n(self) -> int:
+        """The number of rewards."""
+        return int(self._sums.n)
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN without rewards."""
+        return self._sums.mean if self.n else math.nan
+
+    @property
+    def variance(self) -> float:
+        """The unbiased estimate of the variance; NaN for fewer than two rewards."""
+        return max(self._sums.squares, 0.0) / (self.n - 1) if self.n > 1 else math.nan
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation, the root of the variance."""
+        return math.sqrt(self.variance)
+
+
+@entry_point
+def _fold(sums: _Sums, x: Floats) -> _Sums:
+    """Return the sums after more rewards."""
+    n, total, lost, mean, squares = sums
+    for one in x:
+        before = mean
+        n += 1.0
+        total, rounded = two_sum(total, one)
+        lost += rounded
+        mean = (total + lost) / n
+        squares += (one - before) * (one - mean)
+    return _Sums(n, total, lost, mean, squares)

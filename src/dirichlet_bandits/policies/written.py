@@ -1,0 +1,103 @@
+"""Policies as text, ``NPTS(upper=1)``, and as tables: ``{policy = "NPTS", upper = 1}``."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, overload
+
+from dirichlet_bandits import policies
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.specs import FieldError, Language, choose, chosen, make, one_table, under
+
+INNER: Final = "inner"
+"""The key for the parameter "policy" of a policy that wraps another one; the key "policy" names the class."""
+
+PARTS: Final = frozenset({"detector"})
+"""Parameters that are objects with parameters of their own."""
+
+_DETECTORS: Final = ("GLR", "CUSUM", "MeanShift")
+
+
+class _Classes(Mapping[str, type[Any]]):
+    """Public classes by name; a family of policies is imported when one of its classes is named."""
+
+    def __init__(self, find: Callable[[str], type[Any] | None], names: Sequence[str] = ()) -> None:
+        self._find, self._names = find, names
+
+    def __getitem__(self, name: str) -> type[Any]:
+        if (found := self._find(name)) is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return filter(self._find, self._names or dir(policies))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _detector(name: str) -> type[Any] | None:
+    return getattr(policies, name) if name in _DETECTORS else None
+
+
+POLICY: Final = Language(
+    "a policy such as RDS or NPTS(upper=1)", _Classes(policy_class), "a policy", _Classes(_detector, _DETECTORS)
+)
+"""The texts that describe the library's policies."""
+
+
+def parse_policy(text: str, where: str = "policy") -> Policy:
+    """Return a policy that is written like a call: ``RDS``, ``NPTS(upper=1)``; nothing is executed.
+
+    >>> parse_policy("QDS(rho=4, alpha=0.05)")
+    QDS(rho=4, alpha=0.05)
+    >>> parse_policy("SlidingWindow(NPTS(upper=1), window=100)")
+    SlidingWindow(policy=NPTS(upper=1), window=100)
+    >>> parse_policy("NTPS")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be the name of a policy; did you mean 'NPTS'? (got 'NTPS')
+    >>> parse_policy("NPTS")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be given with upper: NPTS(upper=...) (got 'NPTS')
+    >>> parse_policy("UCB1(sigma=1, sigma=2)")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policy' must be a policy such as RDS or NPTS(upper=1), with each \
+parameter once (got 'UCB1(sigma=1, sigma=2)')
+    >>> parse_policy("SlidingWindow(RDS, window=0)")
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'SlidingWindow.window' must be an integer from 1 to 10000000 (got 0)
+    """
+    made: Policy = POLICY.from_text(text, where)
+    return made
+
+
+@overload
+def as_policy(policy: Policy | str, where: str = ...) -> Policy: ...
+
+
+@overload
+def as_policy(policy: object, where: str = ...) -> Any: ...
+
+
+def as_policy(policy: object, where: str = "policy") -> Any:
+    """Return a policy, given as such or as a text."""
+    return parse_policy(policy, where) if isinstance(policy, str) else policy
+
+
+def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
+    """Return the policy of a table: the name of its class, its parameters, and tables of the objects among them.
+
+    >>> policy_from_table("it", {"policy": "SlidingWindow", "window": 5, "inner": {"policy": "NPTS", "upper": 1}})
+    SlidingWindow(policy=NPTS(upper=1), window=5)
+    """
+    kind: type[Policy] = chosen(where, "policy", POLICY.known, table)
+    given = {key: value for key, value in table.items() if key not in ("name", "policy")}
+    for key in PARTS & given.keys():
+        part = under(where, one_table, given, key)
+        given[key] = choose(f"{where}.{key}", key, POLICY.parts, part or {})
+    if kind.wraps:
+        found = under(where, one_table, given, INNER)
+        if found is None:
+            raise FieldError(f"'{where}.{INNER}' is missing: a table with the policy that {kind.__name__} wraps")
+        del given[INNER]
+        given = {"policy": policy_from_table(f"{where}.{INNER}", found), **given}
+    return make(where, kind, given, called=kind.__name__)

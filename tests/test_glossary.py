@@ -1,0 +1,111 @@
+"""One word means one thing (docs/glossary.md): words that were retired do not come back into a public interface."""
+
+import inspect
+import re
+from pathlib import Path
+
+import typer.main
+
+import dirichlet_bandits as db
+from dirichlet_bandits.cli.main import app
+from dirichlet_bandits.service.app import create_app
+from dirichlet_bandits.service.client import Service
+from dirichlet_bandits.service.remote_study import RemoteStudy
+from dirichlet_bandits.storage.events import FACTS
+from dirichlet_bandits.storage.memory import MemoryStorage
+
+OPERATIONS = (
+    "ask tell abandon reopen void correct annotate add_trials add_arm retire_arm set_floor declare_winner settle"
+)
+
+# Retired words, and the places where they have another meaning.
+RETIRED = {
+    "history": r"create_study$|study create$|NewStudy$|StudyInfo$|settings$",  # past rewards
+    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|Choice$",  # the share of the worst rewards
+    "lower": r"Policy|Claim$",
+    "upper": r"Policy|lower_bound$|kinf$|crossing|QDSCondition$|qds",
+    "cvar": r"^cvar$",
+    "unit": r"\.ask$|study ask$|Ask$|Trial$|TrialInfo$|Told$",  # a user that keeps its arm
+    "answers": r"",
+    "option": r"",
+    "trials": r"Study(?!Plan)|Replay|Trials$|Log$|Winner|Rewards$|/trials$",  # those of a study
+    "difference": r"Comparison$|Place$",
+    "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Told$|Winner",
+}
+BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviour|favour|neighbour")
+
+
+def signatures():
+    """Yield the public functions, classes and methods with the names of their parameters and fields."""
+    owners = {name: getattr(db, name) for name in db.__all__ if not inspect.ismodule(getattr(db, name))}
+    owners |= {f"experiments.{name}": getattr(db.experiments, name) for name in db.experiments.__all__}
+    owners |= {f"crops.{name}": getattr(db.crops, name) for name in db.crops.__all__}
+    owners |= {"RemoteStudy": RemoteStudy, "Service": Service}
+    for name, owner in owners.items():
+        place = "Policy " + name if inspect.isclass(owner) and issubclass(owner, db.Policy) else name
+        members = [(place, owner)]
+        if inspect.isclass(owner):
+            found = inspect.getmembers(owner, inspect.isfunction)
+            members += [(f"{place}.{method}", one) for method, one in found if not method.startswith("_")]
+        for where, one in members:
+            yield where.rpartition(".")[0] or where, where.rpartition(".")[2]
+            try:
+                parameters = inspect.signature(one).parameters if callable(one) else {}
+            except ValueError:
+                continue
+            yield from ((where, parameter) for parameter in parameters)
+
+
+def commands(command, name=""):
+    """Yield the commands with the names of their options and arguments."""
+    for child, its in getattr(command, "commands", {}).items():
+        where = f"{name} {child}".strip()
+        yield where, child
+        yield from ((where, option.lstrip("-")) for one in its.params for option in [one.name, *one.opts])
+        yield from commands(its, where)
+
+
+def fields():
+    """Yield the paths, query parameters and bodies of the service."""
+    said = create_app(MemoryStorage(), None).openapi()
+    for path, methods in said["paths"].items():
+        for method in methods.values():
+            yield from ((path, one["name"]) for one in method.get("parameters", ()))
+        yield path, path.rpartition("/")[2]
+    for schema, its in said["components"]["schemas"].items():
+        yield from ((schema, key) for key in its.get("properties", ()))
+
+
+def settings():
+    storage = MemoryStorage()
+    given = {
+        "bounds": (0, 1),
+        "segments": ["x"],
+        "reward_unit": "kg",
+        "floor": 0.1,
+        "window": "1h",
+        "late": 0,
+        "control": "a",
+    }
+    db.create_study("s", arms=["a", "b"], storage=storage, **given)
+    yield from (("settings", key) for key in storage.settings("s"))
+    db.create_study("t", arms=["a", "b"], storage=storage, history={"a": [1.0]}, weight=1)
+    yield from (("settings", key) for key in storage.settings("t"))
+
+
+def test_retired_words_do_not_come_back():
+    used = {*signatures(), *commands(typer.main.get_command(app)), *fields(), *settings()}
+    assert len(used) > 1000  # the interfaces are found
+    wrong = {
+        (place, word)
+        for place, word in used
+        if BRITISH.search(word)
+        or (word.replace("-", "_") in RETIRED and not re.search(RETIRED[word.replace("-", "_")] or r"\Z.", place))
+    }
+    assert not wrong
+
+
+def test_events_are_named_after_operations():
+    assert {kind.name for kind in FACTS} == {*OPERATIONS.split(), "done"}
+    page = (Path(__file__).parents[1] / "docs/glossary.md").read_text()
+    assert all(re.search(rf"\b{name}\b", page) for name in OPERATIONS.split())
