@@ -57,10 +57,6 @@ class Check:
     example: object = None
     served: int | None = None
 
-    def refused(self, field: str, value: object) -> ArgumentError:
-        """Return the error for a value that the check does not accept."""
-        return ArgumentError(field, self.words, value)
-
 
 def check_that(words: str, good: Callable[[Any], bool], **more: Any) -> Check:
     """Return a check that keeps values as they are."""
@@ -137,19 +133,16 @@ def _finite(field: str, value: Any, flags: bool = False) -> float:
     return found
 
 
-def read_number(text: str) -> float | str:
-    """Return a number, or else the text, which its check refuses or understands in another way."""
+def _read(kind: Callable[[str], T], text: str) -> T | str:
+    """Return a number, or else the text, which a check refuses or understands in another way."""
     try:
-        return float(text)
+        return kind(text)
     except ValueError:
         return text
 
 
-def _read_integer(text: str) -> int | str:
-    try:
-        return int(text)
-    except ValueError:
-        return text
+read_number: Final = functools.partial(_read, float)
+_read_integer: Final = functools.partial(_read, int)
 
 
 def text(longest: int = LONGEST_NAME, *, lines: bool = False, example: str | None = None) -> Check:
