@@ -52,7 +52,6 @@ from dirichlet_bandits.policies import *  # noqa: F403 - the policies and their 
 from dirichlet_bandits.results import Comparison as Comparison
 from dirichlet_bandits.results import Result as Result
 from dirichlet_bandits.results import load as load
-from dirichlet_bandits.service import RemoteStudy as RemoteStudy
 from dirichlet_bandits.service import Service as Service
 from dirichlet_bandits.service import connect as connect
 from dirichlet_bandits.simulation import simulate as simulate

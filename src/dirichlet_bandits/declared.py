@@ -270,6 +270,7 @@ class Declared:
                 raise ArgumentError(name, field.check.words, Nothing())
             most = field.check.served if served else None
             value = given.get(name)
+            _check_no_flag(name, value, field.check.schema)
             size = len(value) if isinstance(value, Sequence | Mapping) else value
             if most is not None and isinstance(size, int) and size > most:
                 expected = f"at most {most} over HTTP" + ("" if size is value else " at once")
@@ -292,6 +293,14 @@ class Declared:
         required = [name for name, field in cls.fields.items() if field.required]
         more = {"required": required} if required else {}
         return {"type": "object", "properties": described, "additionalProperties": False, **more}
+
+
+def _check_no_flag(name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    """Refuse true and false as numbers of JSON; in Python, they count as 1 and 0."""
+    if isinstance(value, bool) and schema.get("type") == "number":
+        raise ArgumentError(name, "a number", value)
+    for k, item in enumerate(value if isinstance(value, list) else ()):
+        _check_no_flag(f"{name}[{k}]", item, schema.get("items", {}))
 
 
 def _described(field: Field) -> dict[str, Any]:

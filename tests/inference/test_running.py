@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dirichlet_bandits.inference.differences import BoundedSample, sample
-from dirichlet_bandits.inference.intervals import BoundedMean, contradictory, empirical_bernstein
+from dirichlet_bandits.inference.intervals import BoundedMean, empirical_bernstein
 from dirichlet_bandits.inference.moments import Moments
 from dirichlet_bandits.numerics.kinf_statistic import Grouped, coarser, grouped
 from dirichlet_bandits.types import Floats
@@ -45,7 +45,6 @@ def test_running_states_equal_the_functions(draw: str, way: str) -> None:
             moments.add(part)
         assert moments.n == n
         assert mean.interval == empirical_bernstein(x, *BOUNDS, 0.9)
-        assert mean.contradictory == contradictory(x, *BOUNDS, 0.9)
         assert mean.contradictory == (draw == "jump" and n == 700)
         for found, points in ((few.sample, 64), (many.sample, 4096)):
             whole = sample(x, BOUNDS, points)

@@ -8,17 +8,8 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live import export
-from dirichlet_bandits.live.events import (
-    EVENTS,
-    CallRecorded,
-    NewTrial,
-    OfArms,
-    OfTrial,
-    Reopened,
-    WindowsClosed,
-    WinnerDeclared,
-    event_of,
-)
+from dirichlet_bandits.live.event import NewTrial, OfArms, OfTrial
+from dirichlet_bandits.live.events import EVENTS, CallRecorded, Reopened, WindowsClosed, WinnerDeclared, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.logged_rounds import read_rounds

@@ -7,7 +7,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.inference.differences import costs, lead, sample, statistic
 from dirichlet_bandits.inference.winner import error_shares
-from dirichlet_bandits.live import reading
+from dirichlet_bandits.live import readings
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.recovery import recover
@@ -355,14 +355,14 @@ def test_a_study_with_a_winner_can_be_recovered_and_a_bad_record_is_refused() ->
 
 def test_a_winner_is_computed_once_per_event(monkeypatch: pytest.MonkeyPatch) -> None:
     computed = []
-    monkeypatch.setattr(reading, "winner", lambda *given: computed.append(given[-1]) or winner(*given))
+    monkeypatch.setattr(readings, "winner", lambda *given: computed.append(given[-1]) or winner(*given))
     study = db.create_study("page", arms=["a", "b"], bounds=(0, 1), seed=1)
-    first = study.declare_winner()
-    assert study.declare_winner() is first
-    assert study.declare_winner(0.1) is not first
+    first = study.winner()
+    assert study.winner() is first
+    assert study.winner(0.1) is not first
     assert len(computed) == 2
     with pytest.raises(db.ArgumentError, match="'delta' must be"):
-        study.declare_winner([0.1])  # type: ignore[arg-type]
+        study.winner([0.1])  # type: ignore[arg-type]
     study.tell(study.ask(), 1.0)
-    assert study.declare_winner().trials == 1
+    assert study.winner().trials == 1
     assert [question.delta for question in computed] == [0.05, 0.1, 0.05]

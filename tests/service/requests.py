@@ -19,7 +19,7 @@ WRITES = {
     "add_arm": {"arm": "x"},
     "retire_arm": {"arm": "a"},
     "set_floor": {"floor": 0.1},
-    "winner": {},
+    "declare_winner": {},
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.keys import add_key, read_keys
 from dirichlet_bandits.service.server import run
@@ -81,7 +82,7 @@ class Running:
 
     def stored(self, name):
         """The events of a study, as they are on disk."""
-        return list(db.load_study(name, self.storage).storage.read(name))
+        return list(local_of(db.load_study(name, self.storage)).storage.read(name))
 
 
 class Forked(Running):

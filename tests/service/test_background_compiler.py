@@ -6,6 +6,7 @@ import time
 import httpx
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.storage import open_storage
@@ -16,7 +17,8 @@ def test_policies_of_studies_are_compiled_when_the_service_starts(tmp_path, monk
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     storage = f"sqlite:///{tmp_path}/studies.db"
     for name in ("first", "second"):
-        db.create_study(name, arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=storage, seed=0).storage.close()
+        made = db.create_study(name, arms=["a", "b"], policy=db.UCB1(sigma=1.0), storage=storage, seed=0)
+        local_of(made).storage.close()
     service = Running(tmp_path, keyed=False)
     try:
         while "compiled: UCB1" not in (log := service.log.read_text()):

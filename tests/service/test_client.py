@@ -1,7 +1,6 @@
 """The client's studies are the same as those here: methods, answers, exceptions; and a broken line does no harm."""
 
 import importlib.util
-import inspect
 import socket
 import threading
 import time
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.written import POLICY
 from dirichlet_bandits.service.wire import Line
 from tests.policies.twins import PAIRS
@@ -18,16 +18,13 @@ from tests.sockets import accepted
 ARMS = ["26 Feb", "13 Mar", "<b>28 Mar</b> é"]
 
 
-def public(of):
-    return {name: member for name, member in inspect.getmembers(of) if not name.startswith("_")}
-
-
-def test_the_methods_are_those_of_a_study():
-    here, there = public(db.Study), public(db.RemoteStudy)
-    assert here.keys() == there.keys()
-    for name, member in here.items():
-        if callable(member):
-            assert inspect.signature(member) == inspect.signature(there[name]), name
+def test_studies_there_are_studies_with_another_transport(service, studies):
+    made = db.create_study("another transport", arms=["a", "b"], storage=studies, seed=1)
+    assert type(made) is db.Study
+    assert db.load_study("another transport", studies).identity == made.identity
+    assert "another transport" in db.study_names(studies)
+    db.delete_study("another transport", studies, confirm="another transport")
+    assert "another transport" not in studies.study_names()
 
 
 def test_every_policy_travels_as_text():
@@ -288,7 +285,7 @@ def test_a_study_of_others_goes_on_here_and_there(service, studies):
         there.tell(here.ask().id, k)
     assert len(here) == len(there) == 10
     assert here.pending == there.pending == []
-    here.storage.close()
+    local_of(here).storage.close()
 
 
 def test_bad_addresses_are_refused():
@@ -417,7 +414,7 @@ def test_what_arms_are_judged_by_travels_too(studies):
 
 def test_a_level_that_nothing_can_be_divided_by(studies, web):
     studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
-    answer = web.post("/api/estimate?study=level", json={"arm": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
+    answer = web.post("/api/estimate_cvar?study=level", json={"choice": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
     assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from tests.service.requests import refused
 from tests.service.running import Forked, until_stopped
 
@@ -15,7 +16,7 @@ DAMAGE = {  # what happened to a study, and what is said about it
     "newer event": ("UPDATE bandit_events SET kind = 99 WHERE study = {id} AND number = 2", "unknown to this version"),
     "missing event": ("DELETE FROM bandit_events WHERE study = {id} AND number = 1", "event 1 of the study is missing"),
     "settings": ("UPDATE bandit_studies SET settings = '{{' WHERE id = {id}", "is damaged"),
-    "no policy": ("UPDATE bandit_studies SET settings = '{{}}' WHERE id = {id}", "is damaged: KeyError('policy')"),
+    "no policy": ("UPDATE bandit_studies SET settings = '{{}}' WHERE id = {id}", "is damaged: KeyError('arms')"),
     "newer policy": (
         "UPDATE bandit_studies SET settings = replace(settings, '\"rho\"', '\"new\"') WHERE id = {id}",
         "perhaps it is of a newer version",
@@ -30,7 +31,7 @@ def service(tmp_path_factory):
     for name in (*DAMAGE, "sound"):
         study = db.create_study(name, arms=["a", "b"], storage=storage, seed=1)
         study.ask()
-        study.storage.close()
+        local_of(study).storage.close()
     with closing(sqlite3.connect(folder / "studies.db")) as file:
         for id, (statement, _) in enumerate(DAMAGE.values(), 1):
             assert file.execute(statement.format(id=id)).rowcount == 1

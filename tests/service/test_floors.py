@@ -28,9 +28,13 @@ def test_a_wrong_value_is_named_by_its_field(service):
     with service.http() as client:
         headers = {"Authorization": f"Bearer {service.write}", "Content-Type": "application/json"}
         for given, field, words in (
-            ('"floor": NaN', "floor", "less than or equal to 1"),
-            ('"floor": "much"', "floor", "a valid number or a valid dictionary"),
-            ('"window": "24h", "late": "foo"', "late", "Input should be 'abandon' or a valid number"),
+            ('"floor": NaN', "floor", "a finite number (got nan)"),
+            ('"floor": "much"', "floor", "a number, or numbers by the names of arms (got 'much')"),
+            (
+                '"window": "24h", "late": "foo"',
+                "late",
+                "'abandon', or the reward that a missing answer means",
+            ),
         ):
             body = '{"name": "wrong", "arms": ["a", "b"], ' + given + "}"
             answer = client.post("/api/studies", content=body, headers=headers)

@@ -8,6 +8,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.display.numbers import short
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates
 from dirichlet_bandits.service.dashboard.typed import real_number
@@ -101,9 +102,9 @@ def test_it_names_the_winner_or_what_is_missing():
     forecast = split.winner().forecast
     assert overview(split)["verdict"] == f"b leads, but there is no winner yet.\nA{forecast[1:]}."
     clear = filled({"a": 0.0, "b": 0.5})
-    stored = clear.storage.read("s")
+    stored = local_of(clear).storage.read("s")
     seen = overview(clear)
-    assert clear.storage.read("s") == stored  # a page that is only read stores nothing
+    assert local_of(clear).storage.read("s") == stored  # a page that is only read stores nothing
     assert seen["verdict"].startswith("b can be named the winner: ")
     assert seen["to_name"] == "b"
     clear.winner()
@@ -177,7 +178,7 @@ def test_guided_creation_splits_one_line_and_questions_one_arm(service, studies)
         assert "Arm 2 must be" in client.post("/create", data={"name": "twice", "arm": ["a", "a"]}).text
         assert client.post("/create", data={"name": "one arm", "arm": "lonely", "alone": "1"}).status_code == 303
     assert studies.load_study("one arm").arms == ["lonely"]
-    study.storage.close()
+    local_of(study).storage.close()
 
 
 def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from tests.service.running import Forked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
@@ -44,13 +45,13 @@ def test_a_study_on_postgresql_outlives_its_service(service, tmp_path):
             study.add_trials({"arm": ["26 Feb"], "reward": [2000.0], "propensity": [0.5]})
             for _ in range(5):
                 study.tell(study.ask().id, 2900.0)
-            study.export(tmp_path / f"{type(study).__name__}.csv")
+            study.export(tmp_path / f"{type(study._transport).__name__}.csv")
         assert there.replay() == here.replay()
         assert there.replay().same
-    mine, theirs = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("Study", "RemoteStudy"))
+    mine, theirs = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("Local", "Http"))
     times = ["asked_at", "ended_at"]
     pd.testing.assert_frame_equal(mine.drop(columns=times), theirs.drop(columns=times))
     stored = db.load_study("maize", service.storage)  # the database itself
     assert stored.summary()["told"].sum() == 8
     assert [trial for _, _, trial, *_ in service.stored("maize")].count(0) == 2  # one ask, one tell
-    stored.storage.close()
+    local_of(stored).storage.close()

@@ -25,26 +25,25 @@ VALID = {  # bodies that the trials of ``target`` accept: 0 has a reward, 1 was 
     "rename": {"name": "another"},
     "archive": {"archived": True},
     "delete": {"confirm": "nobody's"},
-    "plan": {"baseline": 0.2, "lift": 0.6, "trials": 100, "replications": 2},
-    "estimate": {"arm": "a"},
-    "winner": {},
-    "estimate_difference": {"a": "a", "b": "b"},
+    "plan": {"baseline": 0.2, "lift": 0.6, "horizon": 100, "replications": 2},
+    "estimate": {"choice": "a"},
+    "declare_winner": {},
 }
-TOKENS = [path for path in VALID if path not in ("delete", "plan", "estimate", "winner", "estimate_difference")]
+TOKENS = [path for path in VALID if path not in ("delete", "plan", "estimate", "declare_winner")]
 WRONG = [
     *((path, {"unheard": 1}, "unheard") for path in VALID),
     *((path, {field: ABSENT}, field) for path, body in VALID.items() for field in body
-      if (path, field) not in (("archive", "archived"), ("annotate", "note"), ("estimate", "arm"))
+      if (path, field) not in (("archive", "archived"), ("annotate", "note"))
       and path != "plan"),
     *((path, {"id": wrong}, "id")
       for path in VALID if "id" in VALID[path] for wrong in (-1, 2**63, 1.5, "2", True, None)),
     *((path, {"token": wrong}, "token") for path in TOKENS for wrong in (1, "", LONG, [])),
-    *((path, {"arm": wrong}, "arm") for path in ("add_arm", "retire_arm", "estimate") for wrong in (1, "", LONG)),
+    *((path, {"arm": wrong}, "arm") for path in ("add_arm", "retire_arm") for wrong in (1, "", LONG)),
     *(("studies", {"name": wrong}, "name") for wrong in (1, "", LONG, None)),
     *(("studies", {"arms": wrong}, field)
       for wrong, field in (("ab", "arms"), ([], "arms"), (MANY, "arms"), ([1], "arms[0]"), (["a", LONG], "arms[1]"))),
     *(("studies", {"policy": wrong}, "policy") for wrong in (1, LONG, "Magic", "NPTS", "RDS(", "RDS().params")),
-    *(("studies", {"seed": wrong}, "seed") for wrong in (-1, 2**128, 1.5, "1")),
+    *(("studies", {"seed": wrong}, "seed") for wrong in (-1, 2**128, 1.5, "one")),
     *(("studies", {"direction": wrong}, "direction") for wrong in ("up", 1)),
     *(("studies", {"control": wrong}, "control") for wrong in (1, LONG, "nobody")),
     *(("studies", {"reward_unit": wrong}, "reward_unit") for wrong in (1, "", LONG)),
@@ -61,17 +60,18 @@ WRONG = [
     *((path, {"attributes": wrong}, "attributes") for path in ("tell", "annotate") for wrong in (1, ["plot"])),
     *(("void", {"reason": wrong}, "reason") for wrong in (1, "", LONG)),
     *(("add_trials", {"trials": wrong}, field)
-      for wrong, field in ((1, "trials"), ([1], "trials[0]"), ([{"arm": "a"}], "trials[0].reward"))),
+      for wrong, field in ((1, "trials"), ([1], "trials[0]"), ([{"arm": "a"}], "trials[0]"),
+                           ([{"arm": "a", "reward": True}], "trials[0].reward"))),
     *(("rename", {"name": wrong}, "name") for wrong in (1, "", LONG)),
     *(("archive", {"archived": wrong}, "archived") for wrong in ("soon", 2, None)),
     *(("delete", {"confirm": wrong}, "confirm") for wrong in (1, "", LONG)),
-    *(("plan", {field: "much"}, field) for field in ("baseline", "lift", "delta", "margin", "trials", "replications")),
+    *(("plan", {field: "much"}, field) for field in ("baseline", "lift", "delta", "margin", "horizon", "replications")),
     *(("plan", {field: wrong}, field)
-      for field, wrong in (("arms", 21), ("arms", 1), ("trials", 50_001), ("trials", 1), ("replications", 1001),
+      for field, wrong in (("arms", 21), ("arms", 1), ("horizon", 50_001), ("horizon", 1), ("replications", 1001),
                            ("replications", 1), ("every", 0), ("seed", -1), ("delta", 1.0), ("baseline", 2.0))),
     *(("estimate", {"confidence": wrong}, "confidence") for wrong in (0.0, 1.0, "much")),
-    *(("winner", {"delta": wrong}, "delta") for wrong in (0.0, 1.0, "much")),
-    *(("estimate_difference", {field: wrong}, field) for field in ("a", "b") for wrong in (1, "", LONG)),
+    *(("estimate", {"choice": wrong}, "choice") for wrong in (1, "", LONG, [])),
+    *(("declare_winner", {"delta": wrong}, "delta") for wrong in (0.0, 1.0, "much")),
 ]  # fmt: skip
 
 
@@ -82,6 +82,29 @@ def test_each_wrong_field_is_named_and_nothing_is_stored(web, target, everything
     said = refused(web.post(f"/api/{path}", params={"study": target.name}, json=body), 422, field)
     assert said["kind"] == "ArgumentError"
     assert everything() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "field"),
+    [
+        ("winner", {"delta": "1"}, "delta"),
+        ("winner", {"margin": "much"}, "margin"),
+        ("winner", {"unheard": "1"}, "unheard"),
+        ("summary", {"bounds": ["1", "0"]}, "bounds"),
+        ("summary", {"bounds": ["0"]}, "bounds"),
+        ("summary", {"confidence": ["0.5", "0.9"]}, "confidence"),
+        ("trials", {"first": "-1"}, "first"),
+        ("trials", {"limit": "10001"}, "limit"),
+        ("events", {"limit": "a few"}, "limit"),
+        ("export", {"format": "xlsx"}, "format"),
+        ("estimate_difference", {"a": "a"}, "b"),
+        ("estimate_difference", {"a": "", "b": "b"}, "a"),
+        ("estimate_difference", {"a": "a", "b": LONG}, "b"),
+    ],
+)
+def test_each_wrong_field_of_a_query_is_named(web, target, path, query, field):
+    said = refused(web.get(f"/api/{path}", params={"study": target.name, **query}), 422, field)
+    assert said["kind"] == "ArgumentError"
 
 
 CONTRADICTIONS = [  # each fits its fields, but not the trials, arms or tokens of the study
@@ -122,12 +145,12 @@ def test_a_study_there_refuses_in_the_words_of_one_here(web, target, everything,
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("abandon", {"id": 99}, 404),  # these look for their trial before their token
+        ("abandon", {"id": 99}, 404),  # a trial is looked for before a token
         ("reopen", {"id": 99}, 404),
-        ("tell", {"id": 99, "reward": 2.0}, 409),
-        ("tell_many", {"ids": [99], "rewards": [2.0]}, 409),
-        ("void", {"id": 99, "reason": "r"}, 409),
-        ("correct", {"id": 99, "reward": 2.0}, 409),
+        ("tell", {"id": 99, "reward": 2.0}, 404),
+        ("tell_many", {"ids": [99], "rewards": [2.0]}, 404),
+        ("void", {"id": 99, "reason": "r"}, 404),
+        ("correct", {"id": 99, "reward": 2.0}, 404),
         ("tell", {"id": 0, "reward": 2.0}, 409),  # a token comes before a contradiction
         ("abandon", {"id": 0}, 409),
         ("reopen", {"id": 0}, 409),
@@ -148,7 +171,7 @@ def test_which_of_several_reasons_comes_first(web, target, everything, path, bod
 
 
 def test_who_asks_comes_before_what_and_what_before_where(service, web, target):
-    wrong, nowhere = {"id": -1}, {"study": "nobody's"}
+    wrong, nowhere = {"id": -1, "reward": 1.0}, {"study": "nobody's"}
     with service.http(None) as stranger, service.http(service.read) as reader:
         refused(stranger.post("/api/tell", params=nowhere, json=wrong), 401)
         refused(reader.post("/api/tell", params=nowhere, json=wrong), 403)

@@ -11,7 +11,6 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.wire import Line
 from dirichlet_bandits.storage import MemoryStorage, open_storage
 from tests.service.requests import refused
 from tests.service.running import Forked, until_stopped
@@ -50,12 +49,10 @@ class There:
     def __init__(self, service):
         self.service = service
         self.mine = uuid.uuid4().hex  # a token: the service remembers those of other tests
-        self.line = Line(service.url, service.write, 0.0)
         self.studies = service.connect(patience=0)
 
     def create(self, name, token=None, **settings):
-        body = {"name": name, **SETTINGS, **settings, "token": token}
-        return db.RemoteStudy(self.line, self.line.post("studies", body))
+        return db.create_study(name, **SETTINGS, **settings, storage=self.studies, token=token)
 
     def load(self, name):
         return self.studies.load_study(name)
@@ -69,7 +66,6 @@ class There:
     def close(self):
         for name in self.names():
             self.delete(name)
-        self.line.close()
         self.studies.close()
 
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.storage import MemoryStorage
 from tests.service.test_client import Lossy
@@ -149,7 +150,7 @@ def test_a_study_that_was_replaced_behind_the_service_is_loaded_again(service, s
         assert len(fresh.pending) == 3
         assert web.post("/tell", data={**form, "identity": fresh.identity}).status_code == 303
         assert len(fresh.pending) == 2
-        made.storage.close()
+        local_of(made).storage.close()
 
 
 def test_a_study_that_was_made_again_through_another_service(service, studies):

@@ -42,7 +42,7 @@ def every_request(client, name):
     for path in READS:
         yield client.get(f"/api/{path}", params={"study": name})
     yield client.get("/api/studies")
-    yield client.post("/api/estimate", params={"study": name}, json={"arm": "a"})
+    yield client.post("/api/estimate", params={"study": name}, json={"choice": "a"})
     for path, body in WRITES.items():
         yield client.post(f"/api/{path}", params={"study": name}, json=body)
 

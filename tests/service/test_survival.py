@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 from tests.service import worker
 from tests.service.running import Forked, Running
 from tests.storage.test_survival import ARMS, acknowledged, check, kill_at_work, new_study
@@ -95,4 +96,4 @@ def test_the_clock_may_jump(tmp_path, monkeypatch):
             here.tell(trial.id, float(k % 3))
     assert here.replay().same
     assert len(here.trials_dataframe()) == 10
-    here.storage.close()
+    local_of(here).storage.close()

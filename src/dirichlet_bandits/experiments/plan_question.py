@@ -37,6 +37,10 @@ def _written_bandit(given: Any) -> dict[str, list[float]]:
     return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
 
 
+def _written_policies(given: Sequence[Policy | str]) -> list[str]:
+    return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
+
+
 def _whole_seed(seed: Any) -> int:
     return whole_number("seed", seed, 0)
 
@@ -71,7 +75,7 @@ class Question(Declared):
                 f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
                 _kept,
                 {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
-                write=lambda policies: [POLICY.to_text(as_policy(policy), "policies") for policy in policies],
+                write=_written_policies,
                 example=["TopTwo", "EpsilonGreedy(0.2)"],
                 served=MOST_CASES,
             ),

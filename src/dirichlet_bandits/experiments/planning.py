@@ -18,7 +18,6 @@ from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
-from dirichlet_bandits.experiments.plan_question import MOST_CASES as MOST_CASES
 from dirichlet_bandits.experiments.plan_question import Question, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import log_odds

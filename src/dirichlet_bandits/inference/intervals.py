@@ -46,6 +46,9 @@ _ROUNDING: Final = 1e-13
 _LATER_ARMS: Final = 0.1
 """Share of the probability of error that is kept for arms added after the first trial."""
 
+_NO_BETS: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.25, 0.0, 1.0)
+"""The state of :class:`BoundedMean` without rewards; :func:`_after` names its numbers."""
+
 Bounds = tuple[float, float]
 
 
@@ -82,7 +85,7 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
         sum lam_i z_i / sum lam_i  +-  (log(2/alpha) + sum v_i psi(lam_i)) / sum lam_i
 
     intersected over all sample sizes so far. If nothing is left, early and late rewards contradict each other, and
-    nothing is excluded: see :func:`contradictory`.
+    nothing is excluded: see :class:`BoundedMean`.
 
     >>> empirical_bernstein(np.array([0.0, 1.0] * 500), 0.0, 1.0, 0.95)  # doctest: +ELLIPSIS
     Interval(low=0.4..., high=0.5...)
@@ -93,30 +96,6 @@ def empirical_bernstein(x: Floats, lower: float, upper: float, level: float) -> 
     return BoundedMean((lower, upper), level).add(x).interval
 
 
-def contradictory(x: Floats, lower: float, upper: float, level: float) -> bool:
-    """Whether no mean fits all rewards, which happens with probability 1 - level at most if their mean is constant.
-
-    >>> contradictory(np.repeat([0.0, 1.0], 500), 0.0, 1.0, 0.95)
-    True
-    """
-    return BoundedMean((lower, upper), level).add(x).contradictory
-
-
-class _Bets(NamedTuple):
-    """Where the sequence is, for rewards in [0, 1]: sums over them, the next mean and spread, the ends so far."""
-
-    n: float = 0.0
-    total: float = 0.0  # of z
-    squares: float = 0.0  # of (z - mean)^2
-    staked: float = 0.0  # of lam
-    won: float = 0.0  # of lam z
-    price: float = 0.0  # of v psi(lam)
-    mean: float = 0.5
-    spread: float = 0.25
-    low: float = 0.0
-    high: float = 1.0
-
-
 class BoundedMean:
     """The sequence of :func:`empirical_bernstein` as of the rewards so far, in ten numbers.
 
@@ -124,7 +103,8 @@ class BoundedMean:
     """
 
     def __init__(self, bounds: Bounds, level: float) -> None:
-        self.bounds, self._log_odds, self._bets = bounds, math.log(2.0 / (1.0 - level)), _Bets()
+        self.bounds, self._log_odds = bounds, math.log(2.0 / (1.0 - level))
+        self._bets: tuple[float, ...] = _NO_BETS
 
     def add(self, x: Floats) -> "BoundedMean":
         """Add rewards, in the order in which they were reported."""
@@ -134,8 +114,12 @@ class BoundedMean:
 
     @property
     def contradictory(self) -> bool:
-        """Whether no mean fits all rewards: see :func:`contradictory`."""
-        return self._bets.low > self._bets.high
+        """Whether no mean fits all rewards; with a constant mean, that has probability 1 - level at most.
+
+        >>> BoundedMean((0.0, 1.0), 0.95).add(np.repeat([0.0, 1.0], 500)).contradictory
+        True
+        """
+        return self._bets[-2] > self._bets[-1]
 
     @property
     def interval(self) -> Interval:
@@ -146,8 +130,8 @@ class BoundedMean:
 
 
 @entry_point
-def _after(bets: _Bets, z: Floats, log_odds: float) -> _Bets:
-    """Return where the sequence is after more rewards."""
+def _after(bets: tuple[float, ...], z: Floats, log_odds: float) -> tuple[float, ...]:
+    """Return the state after more rewards: sums of the terms of the formula, the next mean and spread, both ends."""
     n, total, squares, staked, won, price, mean, spread, low, high = bets
     for x in z:
         n += 1.0
@@ -161,7 +145,7 @@ def _after(bets: _Bets, z: Floats, log_odds: float) -> _Bets:
         spread = (0.25 + squares) / (n + 1.0)
         radius = (log_odds + price) / staked
         low, high = max(low, won / staked - radius), min(high, won / staked + radius)
-    return _Bets(n, total, squares, staked, won, price, mean, spread, low, high)
+    return n, total, squares, staked, won, price, mean, spread, low, high
 
 
 def asymptotic(x: Floats, level: float) -> Interval:

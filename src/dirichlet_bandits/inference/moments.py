@@ -1,23 +1,12 @@
 """Number, mean and standard deviation of rewards, brought up to date with each reward."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.types import Floats
-
-
-class _Sums(NamedTuple):
-    """Rewards: their number, sum, what rounding took from the sum, mean, and sum of squared deviations."""
-
-    n: float = 0.0
-    total: float = 0.0
-    lost: float = 0.0
-    mean: float = 0.0
-    squares: float = 0.0
 
 
 class Moments:
@@ -35,7 +24,7 @@ class Moments:
     """
 
     def __init__(self) -> None:
-        self._sums = _Sums()
+        self._sums: tuple[float, ...] = (0.0,) * 5  # number, total, rounding errors, mean, squares
 
     def add(self, x: Floats) -> "Moments":
         """Add rewards."""
@@ -45,17 +34,17 @@ class Moments:
     @property
     def n(self) -> int:
         """The number of rewards."""
-        return int(self._sums.n)
+        return int(self._sums[0])
 
     @property
     def mean(self) -> float:
         """The mean; NaN without rewards."""
-        return self._sums.mean if self.n else math.nan
+        return self._sums[3] if self.n else math.nan
 
     @property
     def variance(self) -> float:
         """The unbiased estimate of the variance; NaN for fewer than two rewards."""
-        return max(self._sums.squares, 0.0) / (self.n - 1) if self.n > 1 else math.nan
+        return max(self._sums[4], 0.0) / (self.n - 1) if self.n > 1 else math.nan
 
     @property
     def deviation(self) -> float:
@@ -64,7 +53,7 @@ class Moments:
 
 
 @entry_point
-def _fold(sums: _Sums, x: Floats) -> _Sums:
+def _fold(sums: tuple[float, ...], x: Floats) -> tuple[float, ...]:
     """Return the sums after more rewards."""
     n, total, lost, mean, squares = sums
     for one in x:
@@ -74,4 +63,4 @@ def _fold(sums: _Sums, x: Floats) -> _Sums:
         lost += rounded
         mean = (total + lost) / n
         squares += (one - before) * (one - mean)
-    return _Sums(n, total, lost, mean, squares)
+    return n, total, lost, mean, squares

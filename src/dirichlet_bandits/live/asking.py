@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.decider import VERSION
-from dirichlet_bandits.live.events import Asked, CallRecorded, Event, Step
+from dirichlet_bandits.live.event import Event, Step
+from dirichlet_bandits.live.events import Asked, CallRecorded
 from dirichlet_bandits.live.fields import Count, Segment, Unit
 from dirichlet_bandits.live.operation import WRITE, Change, Present, operation
 from dirichlet_bandits.live.records import PENDING, TokenRecord

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,39 +30,26 @@ def trials(journal: Journal) -> "pd.DataFrame":
     pd = whole_module("pandas")
 
     records = [journal.records.trial(trial) for trial in range(len(journal.arm_of))]
-    (
-        arms,
-        status,
-        reward,
-        revisions,
-        late,
-        segment,
-        unit,
-        propensity,
-        rounds,
-        asked_at,
-        ended_at,
-        _,
-        annotations,
-    ) = zip(*records, strict=True) if records else [()] * len(TrialRecord._fields)
+    columns = zip(*records, strict=True) if records else [()] * len(TrialRecord._fields)
+    of: Any = TrialRecord(*columns)  # of columns
 
     return pd.DataFrame(
         {
-            "arm": [journal.names[arm] for arm in arms],
-            "propensity": np.array(propensity, np.float64),
-            "round": np.array(rounds, np.int64),
-            "status": list(status),
-            "reward": np.array(reward, np.float64),
-            "asked_at": pd.to_datetime(np.array(asked_at, np.float64), unit="s", utc=True),
-            "ended_at": pd.to_datetime(np.array(ended_at, np.float64), unit="s", utc=True),
-            "original": np.array([past[0].reward if past else math.nan for past in revisions], np.float64),
-            "reason": pd.Series([past[-1].reason if past else None for past in revisions], dtype="str"),
-            "revisions": pd.Series([_written_history(past) for past in revisions], dtype="str"),
-            "note": pd.Series([said.get("note") for said in annotations], dtype="str"),
-            "attributes": pd.Series([written(said.get("attributes")) for said in annotations], dtype="str"),
-            "late": list(late),
-            "segment": pd.Series(segment, dtype="str"),
-            "unit": pd.Series(unit, dtype="str"),
+            "arm": [journal.names[arm] for arm in of.arm],
+            "propensity": np.array(of.propensity, np.float64),
+            "round": np.array(of.round, np.int64),
+            "status": list(of.status),
+            "reward": np.array(of.reward, np.float64),
+            "asked_at": pd.to_datetime(np.array(of.asked_at, np.float64), unit="s", utc=True),
+            "ended_at": pd.to_datetime(np.array(of.ended_at, np.float64), unit="s", utc=True),
+            "original": np.array([past[0].reward if past else math.nan for past in of.revisions], np.float64),
+            "reason": pd.Series([past[-1].reason if past else None for past in of.revisions], dtype="str"),
+            "revisions": pd.Series([_written_history(past) for past in of.revisions], dtype="str"),
+            "note": pd.Series([said.get("note") for said in of.annotation], dtype="str"),
+            "attributes": pd.Series([written(said.get("attributes")) for said in of.annotation], dtype="str"),
+            "late": list(of.late),
+            "segment": pd.Series(of.segment, dtype="str"),
+            "unit": pd.Series(of.unit, dtype="str"),
         },
         index=pd.RangeIndex(len(records), name="trial"),
     )
@@ -78,18 +65,24 @@ def _written_history(past: Sequence[Revision]) -> str | None:
     return json.dumps(steps, ensure_ascii=False) if steps else None
 
 
-def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
-    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
-    pd = whole_module("pandas")
-
+def checked_file(path: str | PathLike[str]) -> tuple[Path, str]:
+    """Return the path of a file of trials, and its format."""
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in (".parquet", ".csv"):
         raise ArgumentError("path", "a file that ends in .parquet or .csv", str(path))
-    if kind == ".parquet":
-        require("pyarrow", "Parquet files need", "live")
     if not target.parent.is_dir():
         raise ArgumentError("path", "in a folder that exists", str(path))
+    return target, kind[1:]
+
+
+def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
+    """Write trials with a column ``propensity of ARM`` for each arm, in the format of the file's suffix."""
+    pd = whole_module("pandas")
+
+    target, kind = checked_file(path)
+    if kind == "parquet":
+        require("pyarrow", "Parquet files need", "live")
     recovered = recover(events)
     journal, log = read_rounds(recovered.events)
     frame = trials(journal)
@@ -97,7 +90,7 @@ def write(events: Sequence[Row], path: str | PathLike[str]) -> None:
     for arm, name in enumerate(log.names):
         frame[f"propensity of {name}"] = log.propensities[log.row, arm]
     with whole_file(target) as draft:
-        if kind == ".parquet":
+        if kind == "parquet":
             whole_module("pyarrow.parquet")
             frame.to_parquet(draft)
         else:

@@ -134,7 +134,7 @@ OfPolicy = Annotated[
 def seed_number(field: str, value: Any) -> int:
     """Return a seed as one whole number; None draws one."""
     if isinstance(value, str):
-        if not (value.isascii() and value.isdecimal() and len(value) < 40):
+        if not (value.isascii() and value.isdecimal() and len(value) <= 1000):
             raise ArgumentError(field, "digits", value)
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -150,9 +150,10 @@ SeedNumber = Annotated[
     Check(
         "a whole number; the same seed and rewards give the same decisions",
         seed_number,
-        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{1,39}$"}]},
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{1,1000}$"}]},
         write=str,  # JSON readers may not keep so large an integer
         example=7,
+        served=2**128 - 1,
     ),
     "The same seed and rewards give the same decisions.",
 ]

@@ -5,6 +5,7 @@ decision tries this arm alone instead of a round of the policy (``policies/mixin
 count. Arms that have not been tried come first, before any floor applies.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -21,6 +22,8 @@ SLACK: Final = 1e-9
 
 def checked_shares(field: str, floor: object) -> float | dict[str, float]:
     """Check a floor of all arms, or floors by the names of arms, whatever these are."""
+    if isinstance(floor, str):
+        raise ArgumentError(field, "a number, or numbers by the names of arms", floor)
     if not isinstance(floor, Mapping):
         return _share(field, floor)
     return {str(name): _share(f"{field}[{name!r}]", share) for name, share in floor.items()}
@@ -88,7 +91,7 @@ def check_room(floor: Floor, active: Sequence[str]) -> None:
 def read_floor(number: int, said: object, names: Sequence[str], active: Sequence[str]) -> float | dict[str, float]:
     """Return the floor that an event holds."""
     try:
-        floor = checked_floor(said, names)
+        floor = checked_floor(math.nan if said is None else said, names)
         check_sum(floor, active)
         return floor
     except (ArgumentError, TypeError, ValueError):

@@ -10,12 +10,14 @@ from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.counted_rewards import Counted, Told
-from dirichlet_bandits.live.events import READERS, Asked, Event, Rest, WindowsClosed, WinnerDeclared, unknown
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import READERS, Asked, Rest, WindowsClosed, WinnerDeclared, unknown
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.records import Records, Revision
 from dirichlet_bandits.live.view import SegmentView, StudyView
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.validation import LARGEST_SCALE
 
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
 
@@ -115,6 +117,12 @@ class Journal(StudyView):
         if not 0 <= trial < len(self.arm_of):
             raise FormatError(f"event {self.last} is about trial {trial!r}, which is missing: the storage is damaged")
 
+    def checked_reward(self, value: object) -> float:
+        """Return the reward of an event, which must be a finite number."""
+        if type(value) is not float or not abs(value) <= LARGEST_SCALE:
+            raise FormatError(f"event {self.last} has the reward {value!r}: the storage is damaged")
+        return value
+
     def assign(self, asked: Asked) -> None:
         """Note the unit of a new trial; only the first trial of a unit counts."""
         trial, unit, records = asked.trial, str(asked.unit), self.records
@@ -167,6 +175,7 @@ class Journal(StudyView):
 
     def take(self, number: int, trial: int, reward: float) -> None:
         """Take the reward of a trial that waits for it: it counts now, when its window closes, or not at all."""
+        self.checked_reward(reward)
         if trial in self.repeats:
             self.records.aside[trial] = reward
         elif self.lateness is not None and self._is_open(trial):
@@ -243,6 +252,10 @@ class Journal(StudyView):
 
     def revise(self, trial: int, reward: float | None, reason: str | None) -> None:
         """Note that a reward is taken back or replaced, before it is."""
+        if reward is not None:
+            self.checked_reward(reward)
+        if not isinstance(reason, str | None):
+            raise FormatError(f"event {self.last} has the reason {reason!r}: the storage is damaged")
         first = Revision(self.records.answer(trial), None)
         self.records.history_of.setdefault(trial, [first]).append(Revision(reward, reason))
 

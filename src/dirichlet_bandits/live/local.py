@@ -18,7 +18,8 @@ from dirichlet_bandits.live import export, lateness
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import checked_name, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
-from dirichlet_bandits.live.events import CallRecorded, Event, Step, event_of, named_step
+from dirichlet_bandits.live.event import Event, Step
+from dirichlet_bandits.live.events import CallRecorded, event_of, named_step
 from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal, settled

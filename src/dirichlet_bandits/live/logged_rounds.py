@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dirichlet_bandits.inference.logged_rounds import LoggedRounds
-from dirichlet_bandits.live.events import Asked, OfArms, PastAdded, event_of
+from dirichlet_bandits.live.event import OfArms
+from dirichlet_bandits.live.events import Asked, PastAdded, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Row

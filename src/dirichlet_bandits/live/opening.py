@@ -10,7 +10,8 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, 
 from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.description import checked_name, describe, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
-from dirichlet_bandits.live.events import ArmAdded, Event, FloorSet, WindowSet, event_of
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import ArmAdded, FloorSet, WindowSet, event_of
 from dirichlet_bandits.live.fields import seed_number
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import Lateness

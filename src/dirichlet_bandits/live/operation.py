@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Typ
 
 from dirichlet_bandits.declared import Declared, declared, read_as, schema_of, written
 from dirichlet_bandits.errors import ConflictError, NotFoundError
-from dirichlet_bandits.live.events import CallRecorded, Event, Step
+from dirichlet_bandits.live.event import Event, Step
+from dirichlet_bandits.live.events import CallRecorded
 from dirichlet_bandits.live.records import TokenRecord, TrialRecord
 from dirichlet_bandits.live.settings import StudySettings
 
@@ -154,7 +155,9 @@ C = TypeVar("C", bound=type)
 
 
 @dataclass_transform(frozen_default=True)
-def operation(role: str, name: str | None = None, key: str | None = None) -> Callable[[C], C]:
+def operation(
+    role: str, name: str | None = None, key: str | None = None, into: dict[str, type[Any]] = OPERATIONS
+) -> Callable[[C], C]:
     """Declare an operation of a study that needs this role; its name is that of the class, unless another is given."""
 
     def declare(cls: C) -> C:
@@ -164,7 +167,7 @@ def operation(role: str, name: str | None = None, key: str | None = None) -> Cal
         bases = (base for one in made.__mro__ for base in vars(one).get("__orig_bases__", ()))
         answer = next(args[0] for args in map(typing.get_args, bases) if args)
         made.returns = None if answer is type(None) else answer
-        OPERATIONS[made.name] = made
+        into[made.name] = made
         return made
 
     return declare

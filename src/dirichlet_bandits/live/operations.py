@@ -14,19 +14,18 @@ import numpy as np
 from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.annotations import annotation, merged, same
 from dirichlet_bandits.live.asking import trials_of_call
+from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import (
     Abandoned,
     ArmAdded,
     ArmRetired,
     CallRecorded,
     Corrected,
-    Event,
     FloorSet,
     Noted,
     PastAdded,
     Reopened,
     Rewarded,
-    Step,
     Voided,
 )
 from dirichlet_bandits.live.fields import (
@@ -49,6 +48,7 @@ from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, T
 from dirichlet_bandits.live.settings import StudySettings
 
 if TYPE_CHECKING:
+    from dirichlet_bandits.live.journal import Journal
     from dirichlet_bandits.live.local import Local
 
 _REWARDED = (TOLD, HELD, REPEATED)
@@ -187,14 +187,18 @@ class AddTrials(Change[list[int]]):
 
     def get_ready(self, local: "Local") -> None:
         journal = local.journal()
-        names, first = list(journal.names), len(journal.arm_of)
-        if {row.arm for row in self.trials} <= set(names):
-            object.__setattr__(self, "_ready", (names, first, self._events(names, first)))
+        if {row.arm for row in self.trials} <= set(journal.names):
+            self._made(journal)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        names, first = study.journal.names, len(study.journal.arm_of)
-        ready_names, ready_first, events = self._ready
-        return events if (ready_names, ready_first) == (names, first) else self._events(names, first)
+        return self._made(study.journal)
+
+    def _made(self, journal: "Journal") -> Sequence[Event]:
+        """Return the events, made once unless another call changes the study meanwhile."""
+        names, first = list(journal.names), len(journal.arm_of)
+        if self._ready[:2] != (names, first):
+            object.__setattr__(self, "_ready", (names, first, self._events(names, first)))
+        return self._ready[2]
 
     def _events(self, names: Sequence[str], first: int) -> Sequence[Event]:
         """Return the past trials as events, the first of them with this number.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
+from dirichlet_bandits.declared import number
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.description import checked_name
@@ -24,6 +25,7 @@ SMALLEST_PROPENSITY: Final = 1e-50
 
 _PROPENSITY: Final = f"a probability of at least {SMALLEST_PROPENSITY:g}, or nothing"
 _TIMES: Final = "dates and times after 1684 and before 2256, such as '2026-03-13' or '2026-03-13T08:30+01:00'"
+_REWARD: Final = number()
 _NEEDED = ("arm", "reward")
 _OPTIONAL = ("time", "propensity")
 
@@ -60,7 +62,7 @@ def checked_past(field: str, given: object) -> tuple[Past, ...]:
             raise ArgumentError(place, expected, row)
         arm = checked_name(f"{place}.arm", row["arm"])
         time, chance = row.get("time"), _propensity(f"{place}.propensity", row.get("propensity"))
-        rows.append(Past(arm, reward_number(f"{place}.reward", row["reward"]), _time(f"{place}.time", time), chance))
+        rows.append(Past(arm, _REWARD.accept(f"{place}.reward", row["reward"]), _time(f"{place}.time", time), chance))
     return tuple(rows)
 
 

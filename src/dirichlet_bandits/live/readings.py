@@ -15,7 +15,8 @@ from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
 from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, AuditEvent, audit_entry, audit_event
 from dirichlet_bandits.live.bounds import checked_bounds
-from dirichlet_bandits.live.events import Event, WinnerDeclared
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import WinnerDeclared
 from dirichlet_bandits.live.fields import (
     Arm,
     Bounds,
@@ -352,3 +353,8 @@ class RepeatDecisions(Reading[Replay]):
 
     def read(self, local: Local) -> Replay:
         return replay(local.rows(), local.new_decider(), self.progress)
+
+    @classmethod
+    def answer_as_json(cls, answer: Replay) -> dict[str, Any]:
+        """Return the outcome as JSON, and whether every decision was the same."""
+        return {"same": answer.same, **super().answer_as_json(answer)}

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.live.events import ArmAdded, Asked, Event, NewTrial, OfTrial, event_of
+from dirichlet_bandits.live.event import Event, NewTrial, OfTrial
+from dirichlet_bandits.live.events import ArmAdded, Asked, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import Row

@@ -9,7 +9,8 @@ import numpy as np
 
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
-from dirichlet_bandits.live.events import Asked, Event, event_of
+from dirichlet_bandits.live.event import Event
+from dirichlet_bandits.live.events import Asked, event_of
 from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.view import StudyView

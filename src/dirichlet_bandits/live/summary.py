@@ -16,10 +16,10 @@ from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.inference.differences import lifts, sample
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.intervals import (
+    BoundedMean,
     Bounds,
     Interval,
     are_finite,
-    contradictory,
     few_determine,
     levels,
     mean_interval,
@@ -293,7 +293,7 @@ def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     if are_finite(study.bounds) and not study.pooled:
         own = levels(study.journal.since, study.confidence).tolist()
         for arm, (x, level) in enumerate(zip(rewards, own, strict=True)):
-            outside[arm] |= bool(x.size) and contradictory(x, *study.bounds, level)
+            outside[arm] |= BoundedMean(study.bounds, level).add(x).contradictory
     return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
 
 

@@ -15,7 +15,6 @@ from dirichlet_bandits.service.background_compiler import BackgroundCompiler
 from dirichlet_bandits.service.guard import Guard
 from dirichlet_bandits.service.keys import Key
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.routes import StudyRoute
 from dirichlet_bandits.service.sessions import Sessions
 from dirichlet_bandits.service.watching import Watcher
 from dirichlet_bandits.service.webhook import Webhook
@@ -71,19 +70,8 @@ def create_app(
     app.state.address = address
     app.state.watcher = None if webhook is None else Watcher(app.state.studies.storage, webhook)
     app.state.changing = ThreadPoolExecutor(MOST_CHANGING, "changes")
-    for route in (
-        *api.writing.routes,
-        *api.managing.routes,
-    ):  # found without searching the routers, which then only describe them
-        assert isinstance(route, StudyRoute)
-        app.add_route(route.path, route.get_route_handler(), ["POST"], include_in_schema=False)
-    for router in (
-        api.writing,
-        api.managing,
-        api.public,
-        api.reading,
-        *dashboard.routers,
-    ):  # the most frequent ones are found first
+    api.install(app)
+    for router in dashboard.routers:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(dashboard.__file__).parent / "static"))
     problems.install(app)

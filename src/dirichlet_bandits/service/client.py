@@ -1,21 +1,19 @@
 """Use the studies of a service as if they were local."""
 
-import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dirichlet_bandits.live.bounds import declared_bounds
-from dirichlet_bandits.live.description import checked_name, checked_names
-from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
-from dirichlet_bandits.live.floors import Floor, checked_floor
-from dirichlet_bandits.live.lateness import checked_lateness
-from dirichlet_bandits.live.opening import check_confirmed
-from dirichlet_bandits.live.warm_start import checked_borrow, checked_warm
+from dirichlet_bandits.declared import number
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
+from dirichlet_bandits.live.readings import ReadStudy
+from dirichlet_bandits.live.settings import StudySettings
+from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.written import POLICY, as_policy
-from dirichlet_bandits.service.remote_study import RemoteStudy
+from dirichlet_bandits.service.calls import CreateStudy, DeleteStudy, ListStudies, Plan, ReadIdentity, path_of
+from dirichlet_bandits.service.http import Http, send
 from dirichlet_bandits.service.wire import PATIENCE, Line
-from dirichlet_bandits.validation import finite_number, whole_number
 
 if TYPE_CHECKING:
     from dirichlet_bandits.arms import Bandit
@@ -34,14 +32,22 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
     dirichlet_bandits.errors.ArgumentError: 'url' must be the address of a service, such as \
 'http://localhost:8000' (got 'localhost:8000')
     """
-    return Service(Line(url, key, float(finite_number("patience", patience))))
+    return Service(Line(url, key, number().accept("patience", patience)))
 
 
 class Service:
-    """A service: studies by name, as :func:`create_study`, :func:`load_study` and :func:`study_names` return them."""
+    """A service, where studies are found by name.
+
+    It can be the ``storage`` of :func:`create_study`, :func:`load_study`, :func:`study_names` and :func:`delete_study`,
+    and has them as methods: ``service.create_study("maize", arms=["26 Feb", "13 Mar"])``.
+    """
 
     def __init__(self, line: Line) -> None:
         self._line = line
+        self.create_study = partial(create_study, storage=self)
+        self.load_study = partial(load_study, storage=self)
+        self.study_names = partial(study_names, self)
+        self.delete_study = partial(delete_study, storage=self)
 
     def __repr__(self) -> str:
         return f"<Service {self._line.url}>"
@@ -56,76 +62,36 @@ class Service:
         """Close the connections."""
         self._line.close()
 
-    def create_study(
-        self,
-        name: str,
-        *,
-        arms: Sequence[str],
-        policy: Policy | str = "RDS",
-        seed: int | None = None,
-        direction: str = MAXIMIZE,
-        control: str | None = None,
-        reward_unit: str | None = None,
-        bounds: tuple[float, float] | None = None,
-        floor: Floor | None = None,
-        window: str | float | None = None,
-        late: float | str | None = None,
-        segments: Sequence[str] | None = None,
-        history: Mapping[str, Sequence[float]] | None = None,
-        weight: float | None = None,
-        borrow: float | None = None,
-        load_if_exists: bool = False,
-    ) -> RemoteStudy:
-        """Create a study; with ``load_if_exists``, load the study of this name if it exists."""
-        made = as_policy(policy)
-        body: dict[str, Any] = {
-            "name": checked_name("name", name),
-            "arms": checked_names("arms", arms),
-            "policy": POLICY.to_text(made, "policy"),
-            "seed": None if seed is None else whole_number("seed", seed, 0),
-            "direction": direction_for(made, direction).name,
-            "control": control,
-            **({} if floor is None else {"floor": checked_floor(floor, arms)}),
-            "load_if_exists": bool(load_if_exists),
-            "token": secrets.token_urlsafe(16),  # unique, so that a second attempt recognizes its own study
-        }
-        if bounds is not None:
-            body["bounds"] = declared_bounds(bounds, made)
-        if reward_unit is not None:
-            body["reward_unit"] = checked_name("reward_unit", reward_unit)
-        if segments is not None:
-            body["segments"] = checked_names("segments", segments)
-        warm = checked_warm(history, weight, body["arms"], made)
-        if warm is not None:
-            body |= {"history": {arm: list(x) for arm, x in warm.history.items()}, "weight": warm.weight}
-        shared = checked_borrow(borrow, segments, history, made)
-        if shared:
-            body["borrow"] = shared
-        lateness = checked_lateness(window, late, made.check_reward)
-        if lateness is not None:
-            body |= {"window": lateness.window, "late": lateness.as_given}
-        return RemoteStudy(self._line, self._line.post("studies", body))
+    def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
+        """Create a study; :func:`create_study` calls this."""
+        said = send(self._line, CreateStudy(name, settings, load_if_exists), token)
+        return Study(Http(self._line, CreateStudy.of_answer(said)))
 
-    def load_study(self, name: str) -> RemoteStudy:
+    def load(self, name: str, policy: Policy | None) -> Study:
         """Load the study of this name."""
-        return RemoteStudy(self._line, self._line.get("study", study=checked_name("name", name)))
+        found = Http(self._line, ReadStudy.of_answer(send(self._line, ReadStudy(), study=name)))
+        if policy not in (None, found.settings.policy):
+            raise ArgumentError("policy", f"that of the study, {found.settings.policy}", policy)
+        return Study(found)
 
-    def study_names(self, *, archived: bool = False) -> list[str]:
-        """Return the names of the studies, oldest first; with ``archived``, of the archived ones instead."""
-        return list(self._line.get("studies", **({"archived": True} if archived else {}))["studies"])
+    def names(self, archived: bool = False) -> list[str]:
+        """Return the names of the studies that are not archived, or of those that are."""
+        return ListStudies.of_answer(send(self._line, ListStudies(archived)))
+
+    def delete(self, name: str, identity: str | None) -> None:
+        """Delete a study, unless it has another identity."""
+        if identity is None:  # another study that has this name by then is left alone
+            identity = ReadIdentity.of_answer(send(self._line, ReadIdentity(), study=name))
+        body, again = (DeleteStudy(name, if_missing).as_json() for if_missing in (False, True))
+        self._line.post(path_of(DeleteStudy), body, again=again, study=name, identity=identity)
 
     def plan(self, bandit: "Bandit | Mapping[str, Sequence[float]] | None" = None, **settings: Any) -> "StudyPlan":
         """Let the service simulate studies before they begin; ``settings`` are the other arguments of :func:`plan`.
 
         The service limits the size of a plan and simulates one at a time; while it is busy, the call is retried.
         """
-        from dirichlet_bandits.service.remote_plan import plan_body, read_plan  # decisions need no simulations
+        from dirichlet_bandits.experiments.planning import prepare
 
-        return read_plan(self._line.post("plan", plan_body(bandit, settings)))
-
-    def delete_study(self, name: str, *, confirm: str) -> None:
-        """Delete a study permanently; ``confirm`` must repeat its name. See :func:`delete_study`."""
-        check_confirmed(checked_name("name", name), confirm)
-        identity = self._line.get("identity", study=name)["identity"]  # another study of this name is left alone
-        body = {"confirm": confirm}
-        self._line.post("delete", body, again={**body, "if_missing": True}, study=name, identity=identity)
+        asked = Plan(bandit, **settings)
+        prepare(asked)  # refuses what makes no sense before it is sent
+        return Plan.of_answer(send(self._line, asked))

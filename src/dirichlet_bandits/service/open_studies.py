@@ -2,6 +2,7 @@
 
 import copy
 import threading
+from typing import Any
 
 from dirichlet_bandits.errors import (
     AccessError,
@@ -12,9 +13,10 @@ from dirichlet_bandits.errors import (
 )
 from dirichlet_bandits.live import Study, load_study
 from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, audit_entry
-from dirichlet_bandits.live.idempotency import renamed_before
-from dirichlet_bandits.live.study_state import is_stored_as
-from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, Key
+from dirichlet_bandits.live.local import is_stored_as, local_of, renamed_before
+from dirichlet_bandits.live.operation import Operation
+from dirichlet_bandits.service.calls import Call
+from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, WRITE, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
 
@@ -35,7 +37,9 @@ class OpenStudies:
         self._key, self._needed = NO_KEY, READ
 
     def seen_by(self, key: Key, needed: str) -> "OpenStudies":
-        """Return the studies for the holder of a key, who does something that needs a role."""
+        """Return the studies for the holder of a key, who does something that needs a role; refuse one without it."""
+        if not key.may(needed):
+            raise AccessError(may_only(WRITE if key.may(WRITE) else READ))
         seen = copy.copy(self)
         seen._key, seen._needed = key, needed
         return seen
@@ -45,6 +49,24 @@ class OpenStudies:
         seen = copy.copy(self)
         seen.expected = identity
         return seen
+
+    def do(self, operation: Operation[Any], name: str, token: str | None) -> Any:
+        """Carry out an operation, once more with the study as it is stored now if the open one has been replaced."""
+        try:
+            return self._do(operation, name, token)
+        except ReplacedError as error:
+            if not self.is_outdated(error):
+                raise
+        return self._do(operation, name, token)  # the first attempt has changed nothing
+
+    def _do(self, operation: Operation[Any], name: str, token: str | None) -> Any:
+        if isinstance(operation, Call):
+            return operation.carry_out(self, name, token)
+        return local_of(self.study(name)).do(operation, token)
+
+    def is_outdated(self, error: ReplacedError) -> bool:
+        """Whether the study that was replaced was an open one, which is then dropped."""
+        return error.study is not None and self.refresh(error.study)
 
     def check(self, name: str) -> None:
         """Refuse a key that lacks the role; a study that it may not read is not found, whether it exists or not."""
@@ -134,7 +156,7 @@ class OpenStudies:
     def refresh(self, name: str) -> bool:
         """Drop a study from the cache if it is no longer the stored one, and return whether it was dropped."""
         found, stored = self._open.get(name), self.storage.settings(name)
-        if found is None or (stored is not None and is_stored_as(found, stored)):
+        if found is None or (stored is not None and is_stored_as(local_of(found), stored)):
             return False
         self.forget(name)
         return True

@@ -5,25 +5,19 @@ The games are compiled code that runs without Python's lock, so other threads co
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
 
 import numpy as np
 from fastapi import Depends, Request
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.experiments import planning
+from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
 from dirichlet_bandits.service.problems import BusyError
 from dirichlet_bandits.types import Ints
 
-if TYPE_CHECKING:
-    from dirichlet_bandits.experiments.planning import StudyPlan
-
-MOST_ARMS: Final = 20
-MOST_TRIALS: Final = 50_000
-MOST_REPLICATIONS: Final = 1000
-MOST_CASES: Final = 12
-"""Pairs of a policy and a floor, including the equal split."""
-
+MOST_TRIALS: Final = Question.fields["horizon"].check.served or 0
 SECONDS: Final = 30.0
 """How long studies are simulated; a plan whose time runs out is based on those that are complete."""
 
@@ -50,14 +44,12 @@ async def _flag(request: Request) -> AsyncIterator[Ints]:
 Stop = Annotated[Ints, Depends(_flag)]
 
 
-def simulated(settings: Mapping[str, Any], stop: Ints | None = None) -> "StudyPlan":
-    """Return the plan for these arguments of ``db.plan``; refuse it while another one is being simulated.
+def simulated(asked: Question, stop: Ints | None = None) -> planning.StudyPlan:
+    """Return the plan for a question; refuse it while another one is being simulated.
 
     If another thread sets ``stop[0]``, the simulation ends as if its time had run out.
     """
-    from dirichlet_bandits.experiments import planning  # imported here, because decisions need no simulations
-
-    prepared = planning.prepare(planning.Question(**settings))
+    prepared = planning.prepare(asked)
     if len(prepared.cases) > MOST_CASES:
         expected = f"at most {MOST_CASES} pairs of a policy and a floor, including the equal split"
         raise ArgumentError("policies", expected, len(prepared.cases))

@@ -2,7 +2,6 @@
 
 import html
 import logging
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -26,7 +25,6 @@ LOG: Final = logging.getLogger("uvicorn.error")  # where the server's own words 
 RETRY_AFTER: Final = 5
 """Seconds after which a caller of a busy service should try again."""
 
-_LONGEST_SHOWN: Final = 80
 _KINDS: Final = {401: "AccessError", 403: "AccessError", 404: "NotFoundError"}
 
 
@@ -36,8 +34,14 @@ class BusyError(errors.StorageError):
 
 def problem(status: int, error: str, field: str | None = None, kind: str | None = None) -> HTTPException:
     """Return a refusal to raise."""
-    detail: Any = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
+    said = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
+    detail: Any = {key: text if text is None else _sent(text) for key, text in said.items()}
     return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+
+
+def _sent(text: str) -> str:
+    """Return a text without halves of characters, which cannot be sent."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def headers_of(error: Exception) -> dict[str, str] | None:
@@ -96,8 +100,9 @@ def install(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        field, words = _invalid(error.errors())
-        return answer(request.scope, problem(422, f"{field or 'body'}: {words}", field, "ArgumentError"))
+        wrong = error.errors()[0]
+        field = str(wrong["loc"][-1])
+        return answer(request.scope, problem(422, f"{field}: {wrong['msg']}", field, "ArgumentError"))
 
     async def gone(request: Request, error: Exception) -> Response:
         return Response(status_code=400)  # nobody receives it: the client left before its request was complete
@@ -110,42 +115,3 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, failed)
-
-
-def _invalid(found: Sequence[Mapping[str, Any]]) -> tuple[str | None, str]:
-    """Return the first wrong field and what is wrong with it.
-
-    A value that can be of several kinds has one error per kind, below its field: these are joined.
-
-    >>> _invalid([{"loc": ("body", "n"), "msg": "Field required"}])
-    ('n', 'Field required')
-    >>> _invalid([{"loc": ("body", "n"), "msg": "Input should be less than or equal to 1000", "input": 5000}])
-    ('n', 'Input should be less than or equal to 1000 (got 5000)')
-    >>> number = {"loc": ("body", "floor", "float"), "msg": "Input should be a valid number"}
-    >>> _invalid([number, {"loc": ("body", "floor", "dict[str,float]"), "msg": "Input should be a valid dictionary"}])
-    ('floor', 'Input should be a valid number or a valid dictionary')
-    """
-    place, words = found[0]["loc"], found[0]["msg"]
-    kinds = [error for error in found if error["loc"][:2] == place[:2]]
-    if len(kinds) == 1 or len(place) < 3 or isinstance(place[2], int):
-        return _field(place), words + _got(found[0].get("input"))
-    others = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in kinds[1:])
-    return _field(place[:2]), " or ".join([words, *(text for text in others if not words.endswith(text))])
-
-
-def _got(value: object) -> str:
-    """Return what came, if it is short enough to be read."""
-    written = repr(value) if isinstance(value, bool | int | float | str) else ""
-    return f" (got {written})" if 0 < len(written) <= _LONGEST_SHOWN else ""
-
-
-def _field(location: tuple[int | str, ...]) -> str | None:
-    """Return the place of a wrong value as people write it.
-
-    >>> _field(("body", "rewards", 3))
-    'rewards[3]'
-    """
-    name = ""
-    for part in location[1:]:
-        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
-    return name or None

@@ -16,6 +16,7 @@ from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.errors import DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Replay, Study
 from dirichlet_bandits.live.audit import MOST_ENTRIES
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.webhook import Line, Notice, Webhook
 from dirichlet_bandits.storage import Storage
@@ -99,7 +100,7 @@ class Watcher:
                 _LOGGER.exception("the webhook cannot read a study")
 
     def _notices(self, study: Study) -> Iterator[Notice]:
-        journal = study._read()
+        journal = local_of(study).journal()
         if self._webhook.silence is not None:
             last = journal.records.last_at if len(journal.arm_of) else self._created(study)
             if last is not None and time.time() - last > self._webhook.silence:
@@ -112,12 +113,12 @@ class Watcher:
         for segment in study.segments or (None,):
             if isinstance(study.policy.objective, Mean):
                 with acting_as(ACTOR):
-                    found = study.winner(segment=segment)  # stored, so that the winner stays
+                    found = study.declare_winner(segment=segment)  # stored, so that the winner stays
                 if found.arm is not None:
                     place = "" if segment is None else f" in {segment}"
                     words = f"The winner{place} is {found.arm}: {found.claim}."
                     yield _notice("winner", study, f"{found.arm}{place}", words, arm=found.arm, segment=segment)
-        self._seen[study.name] = study.identity, study._read().last
+        self._seen[study.name] = study.identity, local_of(study).journal().last
 
     def _created(self, study: Study) -> float | None:
         entries = self._studies.storage.audit_log(MOST_ENTRIES, study.name)

@@ -1,17 +1,19 @@
 """Control access to the pages, and their colors: log in, log out, light or dark."""
 
-from typing import Annotated, Final
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Form, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.errors import ArgumentError, ReplacedError, one_of
 from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
 from dirichlet_bandits.service.guard import COOKIE
 from dirichlet_bandits.service.keys import MANAGE, READ, WRITE, check_key
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.routes import check_role
 
 _YEAR: Final = 365 * 86400
 routes = APIRouter(include_in_schema=False)
@@ -22,10 +24,27 @@ class NotLoggedIn(Exception):  # noqa: N818 - a state, not a fault
     """The error of a request for a page without a valid key."""
 
 
+class StudyPage(APIRoute):
+    """A page that is made again with the study as it is stored now, if the open study has been replaced."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of a request; a first attempt on a study that was replaced has changed nothing."""
+        answer = super().get_route_handler()
+
+        async def answer_again(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except ReplacedError as error:
+                if not await run_in_threadpool(request.app.state.studies.is_outdated, error):
+                    raise
+            return await answer(request)
+
+        return answer_again
+
+
 def _seen(request: Request, needed: str) -> OpenStudies:
     if request.state.key is None:
         raise NotLoggedIn
-    check_role(request, needed)
     studies: OpenStudies = request.app.state.studies.seen_by(request.state.key, needed)
     return studies
 

@@ -5,30 +5,28 @@ import math
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Request, UploadFile
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
-from dirichlet_bandits.live import create_study
 from dirichlet_bandits.live.direction import MAXIMIZE
+from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
-from dirichlet_bandits.policies.written import POLICY
+from dirichlet_bandits.service.calls import CreateStudy
 from dirichlet_bandits.service.dashboard import guided
-from dirichlet_bandits.service.dashboard.access import Creating
+from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
 from dirichlet_bandits.service.dashboard.forms import back_to
-from dirichlet_bandits.service.dashboard.guided import Named
 from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import floor, real_number
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import status_of
-from dirichlet_bandits.service.routes import StudyRoute
+from dirichlet_bandits.specs import parse
 
 _FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
 _ROWS: Final = 3
-_PAST: Final = TypeAdapter(dict[str, list[float]])
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Typed(BaseModel):
@@ -56,16 +54,14 @@ class Typed(BaseModel):
     more: bool = False
     alone: bool = False
 
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments of ``create_study``; without a policy, the answers about the rewards choose one."""
+    def settings(self) -> StudySettings:
+        """Return the settings of the study; without a policy, the answers about the rewards choose one."""
         names = guided.arm_names(self.arm, self.alone)
-        answers = guided.Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
-        chosen = guided.choose(answers)
+        chosen = self.chosen()
         warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
-        return {
-            "name": self.name.strip(),
+        given: dict[str, Any] = {
             "arms": names,
-            "policy": self.policy.strip() or chosen.policy,
+            "policy": chosen.policy,
             "bounds": chosen.bounds,
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
@@ -76,6 +72,13 @@ class Typed(BaseModel):
             "segments": [part.strip() for part in self.segments.split(",") if part.strip()] or None,
             **warm,
         }
+        return StudySettings(**given)
+
+    def chosen(self) -> guided.Chosen:
+        """Return the policy that was typed or that the answers lead to, and the bounds of the rewards."""
+        answers = guided.Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
+        chosen = guided.choose(answers)
+        return chosen._replace(policy=self.policy.strip() or chosen.policy)
 
     def _late(self) -> float | Literal["abandon"] | None:
         if self.late.strip():
@@ -85,8 +88,9 @@ class Typed(BaseModel):
     def history(self) -> dict[str, list[float]]:
         """Return past rewards by arm; empty if no file was read."""
         try:
-            return _PAST.validate_json(self.past) if self.past else {}
-        except ValidationError:
+            read = json.loads(self.past) if self.past else {}
+            return read and StudySettings.fields["history"].check.accept("past", read)
+        except (ValueError, RecursionError):
             raise ArgumentError("past", "rewards by arm, as this page has sent them", self.past[:80]) from None
 
 
@@ -114,27 +118,23 @@ def create(request: Request, studies: Creating, typed: Annotated[Typed, Form()])
     if typed.more:
         return _form(request, typed)
     try:
-        studies.check_new(typed.name.strip())
-        made = create_study(**typed.settings(), storage=studies.storage)
+        made = CreateStudy(typed.name.strip(), typed.settings()).carry_out(studies, "", None)
     except DirichletBanditsError as error:
         questioned = isinstance(error, ArgumentError) and error.name == "arms" and any(map(str.strip, typed.arm))
         return _form(request, typed, status_of(error), error=for_people(error), questioned=questioned)
-    return back_to(studies.keep(made).name)
+    return back_to(made.name)
 
 
 @routes.post("/guide")
 def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) -> Response:
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
-        settings = typed.settings()
-        call = POLICY.parse(settings["policy"], "policy")
+        settings, policy = typed.settings().as_json(), typed.chosen().policy
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
-    reason = "" if typed.policy.strip() else guided.REASONS[call.name]
-    shown = settings | {"policy": call}
-    if typed.past:
-        shown["history"] = Named("past")  # too long to be shown
-    return page(request, "guide.html", missing=None, policy=settings["policy"], reason=reason, code=guided.code(shown))
+    reason = "" if typed.policy.strip() else guided.REASONS[parse(policy).name]
+    code = guided.code(typed.name.strip(), {**settings, "policy": policy})
+    return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=code)
 
 
 def _form(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:

@@ -8,16 +8,15 @@ from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.service.bodies import MOST_TRIALS
-from dirichlet_bandits.service.dashboard.access import Changing, Managing, Text
+from dirichlet_bandits.live.fields import SERVED_TRIALS
+from dirichlet_bandits.service.dashboard.access import Changing, Managing, StudyPage, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
 from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import status_of
-from dirichlet_bandits.service.routes import StudyRoute
 
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.post("/ask")
@@ -36,8 +35,8 @@ def ask(
 
     def act() -> Response:
         count = whole_number("n", n)
-        if count > MOST_TRIALS:
-            raise ArgumentError("n", f"at most {MOST_TRIALS}", count)
+        if count > SERVED_TRIALS:
+            raise ArgumentError("n", f"at most {SERVED_TRIALS}", count)
         if not unit.strip():
             return back_to(name, asked=study.ask(count, segment=place, token=token)[0].id)
         if count != 1:
@@ -106,7 +105,7 @@ def name_winner(request: Request, studies: Changing, name: Text, segment: Text =
     study = studies.study(name)
 
     def act() -> Response:
-        study.winner(segment=segment or None)
+        study.declare_winner(segment=segment or None)
         return back_to(name)
 
     return acted(request, study, act)

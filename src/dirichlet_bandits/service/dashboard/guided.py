@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.service.dashboard.typed import real_number
 from dirichlet_bandits.specs import parse
@@ -91,8 +90,8 @@ def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
     return names
 
 
-class Named:
-    """A value that the code names, because it is too long to be written there."""
+class Name:
+    """What the code has instead of a value: the name of a variable, or an expression."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -101,30 +100,10 @@ class Named:
         return self.name
 
 
-def settings_of(study: Study) -> dict[str, Any]:
-    """Return the arguments with which a study was created; arms and the floor are those of today."""
-    return {
-        "name": study.name,
-        "arms": study.arms,
-        "policy": parse(repr(study.policy)),
-        "bounds": study.bounds,
-        "direction": study.direction,
-        "control": study.control,
-        "reward_unit": study.reward_unit,
-        "floor": study.floor,
-        "window": study.window,
-        "late": study.late,
-        "segments": list(study.segments),
-        "history": Named("past") if study.history else None,
-        "weight": study.weight,
-    }
+def code(name: str, settings: Mapping[str, Any]) -> str:
+    """Return the Python code that creates a study with these settings, as JSON has them; past rewards have a name.
 
-
-def code(settings: Mapping[str, Any]) -> str:
-    """Return the Python code that creates a study with these settings; None, 0 and empty ones are left out.
-
-    >>> settings = {"name": "page", "arms": ["red", "blue"], "policy": parse("RDS"), "control": "red"}
-    >>> print(code(settings))
+    >>> print(code("page", {"arms": ["red", "blue"], "policy": "RDS()", "bounds": [0.0, 1.0], "control": "red"}))
     db.create_study(
         'page',
         arms=['red', 'blue'],
@@ -132,11 +111,12 @@ def code(settings: Mapping[str, Any]) -> str:
         control='red',
     )
     """
-    first = [repr(settings["name"]), f"arms={settings['arms']!r}", f"policy={settings['policy'].written('db.')}"]
-    rest = {key: value for key, value in settings.items() if key not in ("name", "arms", "policy")}
-    late = [] if settings.get("window") is None else [f"late={rest.pop('late')!r}"]
-    rest = {key: value for key, value in rest.items() if value and (key, value) != ("direction", MAXIMIZE)}
-    lines = [*first, *(f"{key}={value!r}" for key, value in rest.items()), *late]
+    shown: dict[str, Any] = {"policy": Name(parse(settings["policy"]).written("db."))}
+    if "bounds" in settings:
+        shown["bounds"] = tuple(settings["bounds"])
+    if "history" in settings:
+        shown["history"] = Name("past")  # too long to be shown
+    lines = [repr(name), *(f"{key}={shown.get(key, value)!r}" for key, value in settings.items())]
     return "\n".join(["db.create_study(", *(f"    {line}," for line in lines), ")"])
 
 

@@ -8,20 +8,20 @@ from starlette.responses import Response
 from dirichlet_bandits.errors import DirichletBanditsError, ReplacedError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
+from dirichlet_bandits.live.readings import named_winner
 from dirichlet_bandits.live.records import PENDING
 from dirichlet_bandits.service.dashboard import charts
-from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
 from dirichlet_bandits.service.dashboard.overview import last_activity
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import LOG
-from dirichlet_bandits.service.routes import StudyRoute
 
 _CARDS: Final = 24
 _FEW_POINTS: Final = 60
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.get("/")
@@ -73,7 +73,7 @@ def _facts(study: Study) -> dict[str, Any]:
         "arms": len(study.arms),
         "trials": len(log),
         "pending": int((log["status"] == PENDING).sum()),
-        "winner": study._named_winner(),
+        "winner": named_winner(study),
         "best": summary.attrs["best_arm"],
         "last": last_activity(log),
         "picture": charts.sparkline(series(drawn, len(summary), log, _FEW_POINTS)),

@@ -13,16 +13,15 @@ from dirichlet_bandits.csv_tables import COLUMNS, Table, decoded
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
-from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, Text
+from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, StudyPage, Text
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import status_of
-from dirichlet_bandits.service.routes import StudyRoute
 
 _SHOWN: Final = 5
 _NONE: Final = "\N{EMPTY SET}"  # what the menu sends; an empty text would mean that nothing was chosen
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Sent(BaseModel):

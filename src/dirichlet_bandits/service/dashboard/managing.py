@@ -6,14 +6,13 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.live import delete_study
-from dirichlet_bandits.service.dashboard.access import Managing, Reading, Text
+from dirichlet_bandits.service.dashboard.access import Managing, Reading, StudyPage, Text
 from dirichlet_bandits.service.dashboard.forms import acted, back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import floor
-from dirichlet_bandits.service.routes import StudyRoute
 
 _ROWS: Final = 100
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.post("/floor")

@@ -13,7 +13,6 @@ from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.service.dashboard import charts, guided
 from dirichlet_bandits.service.dashboard.advice import to_do, verdict
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
@@ -50,9 +49,8 @@ def overview(study: Study) -> dict[str, Any]:
         }
         for arm, row in _from_the_best(summary, costs).to_dict("index").items()
     ]
-    # A page that is only read stores nothing, so this is not Study.winner, which records a winner: a button does.
     judged = isinstance(study.policy.objective, Mean)
-    found_winner = ReadableStudy.winner(study) if judged and not study.segments else None
+    found_winner = study.winner() if judged and not study.segments else None
     decimals = decimals_of(rows)
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
@@ -66,7 +64,7 @@ def overview(study: Study) -> dict[str, Any]:
         "trials": len(log),
         "last": last_activity(log),
         "best": best,
-        "code": guided.code(guided.settings_of(study)),
+        "code": guided.code(study.name, study.settings.as_json(leave_out="seed")),
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "despite_drift": _despite_drift(study, rows) if summary.attrs["drift"] else [],
         "verdict": verdict(rows, summary.attrs, found_winner, bool(study.history)),
@@ -101,7 +99,7 @@ def _verdict_in(study: Study, segment: str) -> tuple[str, str | None]:
     """Return the verdict on a segment, and the winner that can be named there."""
     summary = study.summary(segment=segment)
     rows = [{"arm": arm, **row} for arm, row in summary.to_dict("index").items()]
-    found = ReadableStudy.winner(study, segment=segment)
+    found = study.winner(segment=segment)
     return verdict(rows, summary.attrs, found, bool(study.history)), _to_name(found)
 
 

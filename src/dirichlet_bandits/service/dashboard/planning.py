@@ -7,13 +7,13 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
+from dirichlet_bandits.experiments.plan_question import Question
 from dirichlet_bandits.service import plans
-from dirichlet_bandits.service.dashboard.access import Creating
+from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
 from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.problems import headers_of, status_of
-from dirichlet_bandits.service.routes import StudyRoute
 
 MOST_ARMS: Final = 10
 REPLICATIONS: Final = 100
@@ -25,7 +25,7 @@ POLICIES: Final = {
 }
 """Policies of a plan as they are written for a study of rewards 0 and 1."""
 
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Typed(BaseModel):
@@ -37,21 +37,21 @@ class Typed(BaseModel):
     horizon: str = "20000"
     floor: list[str] = ["0", "0.1"]
 
-    def settings(self) -> dict[str, Any]:
+    def question(self) -> Question:
         """Return the arguments of ``db.plan``."""
         baseline = _between("baseline", real_number("baseline", self.baseline), 0.01, 99.99)
         lift = _between("lift", real_number("lift", self.lift), -baseline, 100.0 - baseline)
         arms = _between("number of arms", whole_number("number of arms", self.arms), 2, MOST_ARMS)
         horizon = whole_number("number of trials", self.horizon)
-        return {
-            "baseline": baseline / 100,
-            "lift": lift / 100,
-            "arms": int(arms),
-            "horizon": int(_between("number of trials", horizon, 100, plans.MOST_TRIALS)),
-            "floors": [real_number("floor", share) for share in self.floor],
-            "policies": list(POLICIES.values()),
-            "replications": REPLICATIONS,
-        }
+        return Question(
+            baseline=baseline / 100,
+            lift=lift / 100,
+            arms=int(arms),
+            horizon=int(_between("number of trials", horizon, 100, plans.MOST_TRIALS)),
+            floors=[real_number("floor", share) for share in self.floor],
+            policies=list(POLICIES.values()),
+            replications=REPLICATIONS,
+        )
 
 
 @routes.get("/plan")
@@ -64,7 +64,7 @@ def plan_page(request: Request, studies: Creating) -> Response:
 def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form()], stop: plans.Stop) -> Response:
     """Show when simulated studies name a winner and what they lose."""
     try:
-        return _page(request, typed, found=plans.simulated(typed.settings(), stop))
+        return _page(request, typed, found=plans.simulated(typed.question(), stop))
     except DirichletBanditsError as error:
         shown = _page(request, typed, status_of(error), error=for_people(error))
         shown.headers.update(headers_of(error) or {})

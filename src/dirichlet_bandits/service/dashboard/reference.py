@@ -15,6 +15,5 @@ routes = APIRouter(include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Show every route with its fields, responses and examples."""
     description = request.app.openapi()
-    schemas = description["components"]["schemas"]
     examples: dict[str, Any] = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}
-    return page(request, "docs.html", description=description, schemas=schemas, **examples)
+    return page(request, "docs.html", description=description, **examples)

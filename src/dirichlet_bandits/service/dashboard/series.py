@@ -11,8 +11,7 @@ from dirichlet_bandits.inference.intervals import FEWEST
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.bands import mean_bands
 from dirichlet_bandits.live.records import TOLD
-from dirichlet_bandits.service.dashboard.access import Reading
-from dirichlet_bandits.service.routes import StudyRoute
+from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
 from dirichlet_bandits.types import Floats
 
 DRAWN: Final = 8
@@ -24,7 +23,7 @@ _SMALLEST_WINDOW: Final = 20
 _ROWS: Final = 8
 _BAND_POINTS: Final = 24
 
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Series(NamedTuple):

@@ -7,17 +7,18 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.service.api import export_file
-from dirichlet_bandits.service.bodies import MOST_TRIALS
-from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.live.fields import SERVED_TRIALS
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.service.api import download
+from dirichlet_bandits.service.calls import exported
+from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
 from dirichlet_bandits.service.dashboard.overview import LISTED, overview
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.routes import StudyRoute
 
 LAST: Final = "X-Bandits-Last"
 """The header with the number of the last event that a part of a page shows."""
 
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.get("/study")
@@ -42,7 +43,7 @@ def live_part(
 ) -> Response:
     """Return the parts of the page that change, or nothing if there was no event since the one that it has ``seen``."""
     study = studies.study(name)
-    last = study._read().last  # before the overview, which may have more
+    last = local_of(study).journal().last  # before the overview, which may have more
     if seen == last:
         return Response(status_code=204)
     answer = page(request, "live.html", **overview(study))
@@ -53,7 +54,7 @@ def live_part(
 @routes.get("/study/log")
 def log(studies: Reading, name: str, format: Literal["csv", "parquet"]) -> Response:
     """Return the log as a file."""
-    return export_file(studies.study(name), format)
+    return download(exported(studies.study(name), format), format)
 
 
 def show_study(request: Request, study: Study, status: int = 200, **said: Any) -> Response:
@@ -74,6 +75,6 @@ def show_study(request: Request, study: Study, status: int = 200, **said: Any) -
         "error": said.get("error"),
         "imported": said.get("imported"),
         "token": secrets.token_urlsafe(16),
-        "most": MOST_TRIALS,
+        "most": SERVED_TRIALS,
     }
     return page(request, "study.html", status, **values, **seen)

@@ -10,13 +10,12 @@ from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.annotations import LONGEST_NOTE
 from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
-from dirichlet_bandits.service.dashboard.access import Reading
+from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.routes import StudyRoute
 
 STATUSES: Final = (PENDING, HELD, TOLD, REPEATED, ABANDONED, VOIDED)
 _ROWS: Final = 50
-routes = APIRouter(include_in_schema=False, route_class=StudyRoute)
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.get("/study/trials")
