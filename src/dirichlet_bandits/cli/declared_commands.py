@@ -18,7 +18,7 @@ from dirichlet_bandits.cli.failures import NamedOptions
 from dirichlet_bandits.declared import Declared, Field
 from dirichlet_bandits.errors import ArgumentError
 
-_LETTERS: Final = {"n": ["-n"], "limit": ["-n", "--limit"]}
+_LETTERS: Final = {"n": ["-n"]}
 _WIDTH: Final = 76
 _MISSING: Final[tuple[Any, ...]] = (None, False, [], ())
 
