@@ -67,16 +67,19 @@ class Tell(Change[None]):
         settings.checked_reward(self.reward)
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         said = annotation(self.note, self.attributes)
         return [Rewarded(self.id, self.reward), *([Noted(self.id, said)] if said else [])]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
-        rewarded, *noted = self.intended(study)
         new = takes_reward(study, self.id, self.reward)
-        return [*([rewarded] if new else []), *(event for event in noted if is_noteworthy(study, event))]
+        return [
+            event
+            for event in self.intended(study)
+            if (new if isinstance(event, Rewarded) else is_noteworthy(study, event))
+        ]
 
 
 @operation(WRITE)
@@ -101,7 +104,7 @@ class TellMany(Change[None]):
 
     def check(self, study: Present) -> None:
         for trial in self.ids:
-            study.trial(trial)
+            study.check_trial(trial)
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Rewarded(trial, reward) for trial, reward in dict(zip(self.ids, self.rewards, strict=True)).items()]
@@ -152,7 +155,7 @@ class Annotate(Change[None]):
             raise ArgumentError("note", "a text, unless attributes are given", self.note)
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Noted(self.id, annotation(self.note, self.attributes))]
@@ -265,7 +268,7 @@ class OfOneTrial(Change[None]):
     id: int
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
 
 @operation(WRITE)
