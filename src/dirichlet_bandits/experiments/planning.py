@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, Bernoulli, Empirical, Mean
+from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
-from dirichlet_bandits.declared import Check, Declared, Null, declared, integer, pair, sequence
-from dirichlet_bandits.declared import number as finite
+from dirichlet_bandits.declared import Null
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
+from dirichlet_bandits.experiments.plan_question import Question, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
@@ -26,16 +26,13 @@ from dirichlet_bandits.live.bounds import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import POLICY, as_policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_CASES: Final = 12
-"""Pairs of a policy and a floor that a service simulates, including the equal split."""
 
 _CHUNK: Final = 2  # games between two looks at the keyboard and the clock; a standard error needs two
 _SPLIT: Final = EqualSplit()
@@ -194,66 +191,6 @@ def plan(
     return play(prepare(asked), progress)
 
 
-def _written_bandit(given: Any) -> dict[str, list[float]]:
-    """Return the past rewards of all arms; other distributions cannot be sent."""
-    bandit = _past(given) if isinstance(given, Mapping) else given
-    for name, law in zip(bandit.names, bandit.arms, strict=True):
-        if not isinstance(law, Empirical):
-            raise ArgumentError("bandit", f"past rewards, but the arm {name!r} is not", law)
-    return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
-
-
-def _whole_seed(seed: Any) -> int:
-    return whole_number("seed", seed, 0)
-
-
-def _written_policies(given: Sequence[Policy | str]) -> list[str]:
-    return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
-
-
-def _kept(field: str, value: Any) -> Any:
-    return value
-
-
-_LISTS: Final = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
-Rewards = Annotated[
-    Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
-]
-_SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal split"
-
-
-@declared
-class Question(Declared):
-    """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
-
-    bandit: Rewards | None = None
-    baseline: Annotated[float, finite(example=0.1)] | None = None
-    lift: Annotated[float, finite(example=0.03)] | None = None
-    arms: Annotated[int, integer(2, served=20)] = 2
-    policies: (
-        Annotated[
-            Sequence[Policy | str],
-            Check(
-                f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
-                _kept,
-                {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
-                write=_written_policies,
-                example=["TopTwo", "EpsilonGreedy(0.2)"],
-                served=MOST_CASES,
-            ),
-        ]
-        | None
-    ) = None
-    floors: Annotated[Sequence[float], sequence(finite(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
-    delta: Annotated[float, finite(0, 1, strictly=True)] = 0.05
-    margin: Annotated[float, finite()] = 0.0
-    horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
-    every: Annotated[int, integer(1, example=100)] = 100
-    replications: Annotated[int, integer(2, served=1000)] = 200
-    bounds: Annotated[Bounds, pair()] | None = None
-    seed: Annotated[Seed, Check("a whole number", _kept, {"type": "integer", "minimum": 0}, int, _whole_seed)] = 0
-
-
 class Prepared(NamedTuple):
     """A question whose arguments make sense: the arms, each policy with each floor, and the rule for a winner."""
 
@@ -316,7 +253,7 @@ def play(prepared: Prepared, progress: bool | None, seconds: float = math.inf, s
 def _bandit(
     given: Bandit | Mapping[str, Sequence[float]] | None, baseline: float | None, lift: float | None, arms: int
 ) -> Bandit:
-    bandit = _past(given) if isinstance(given, Mapping) else given
+    bandit = past_bandit(given) if isinstance(given, Mapping) else given
     if bandit is not None:
         if baseline is not None or lift is not None:
             raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
@@ -332,14 +269,6 @@ def _bandit(
     if not 0.0 <= q <= 1.0:
         raise ArgumentError("lift", f"such that baseline + lift is from 0 to 1, with baseline = {p:g}", lift)
     return Bandit([*(Bernoulli(p) for _ in range(arms - 1)), Bernoulli(q)])
-
-
-def _past(rewards: Mapping[str, Sequence[float]]) -> Bandit:
-    try:
-        with np.errstate(over="ignore"):  # a mean that is not finite is refused
-            return Bandit(rewards)
-    except ArgumentError as error:
-        raise ArgumentError(error.name.replace("arms", "bandit", 1), *error.args[1:]) from None
 
 
 def _bounds(bandit: Bandit, bounds: Bounds | None) -> Bounds:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from dirichlet_bandits.declared import Check, choice, flag, number, text
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
-from dirichlet_bandits.experiments.planning import Question, StudyPlan
+from dirichlet_bandits.experiments.plan_question import Question
+from dirichlet_bandits.experiments.planning import StudyPlan
 from dirichlet_bandits.live.audit import AuditEntry
 from dirichlet_bandits.live.fields import Name
 from dirichlet_bandits.live.local import local_of

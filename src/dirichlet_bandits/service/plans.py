@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments import planning
-from dirichlet_bandits.experiments.planning import MOST_CASES
+from dirichlet_bandits.experiments.plan_question import MOST_CASES
 from dirichlet_bandits.service.problems import BusyError
 from dirichlet_bandits.types import Ints
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
-from dirichlet_bandits.experiments.planning import Question
+from dirichlet_bandits.experiments.plan_question import Question
 from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
 from dirichlet_bandits.service.dashboard.rendering import page

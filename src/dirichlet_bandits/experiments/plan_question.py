@@ -1,0 +1,87 @@
+"""The question that a plan answers: declared once, for :func:`plan`, a service and its clients."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import numpy as np
+
+from dirichlet_bandits.arms import Bandit, Empirical
+from dirichlet_bandits.declared import Check, Declared, declared, integer, number, pair, sequence
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import POLICY, as_policy
+from dirichlet_bandits.seeding import Seed
+from dirichlet_bandits.validation import whole_number
+
+MOST_CASES: Final = 12
+"""Pairs of a policy and a floor that a service simulates, including the equal split."""
+
+
+def past_bandit(rewards: Mapping[str, Sequence[float]]) -> Bandit:
+    """Return arms with these past rewards."""
+    try:
+        with np.errstate(over="ignore"):  # a mean that is not finite is refused
+            return Bandit(rewards)
+    except ArgumentError as error:
+        raise ArgumentError(error.name.replace("arms", "bandit", 1), *error.args[1:]) from None
+
+
+def _written_bandit(given: Any) -> dict[str, list[float]]:
+    """Return the past rewards of all arms; other distributions cannot be sent."""
+    bandit = past_bandit(given) if isinstance(given, Mapping) else given
+    for name, law in zip(bandit.names, bandit.arms, strict=True):
+        if not isinstance(law, Empirical):
+            raise ArgumentError("bandit", f"past rewards, but the arm {name!r} is not", law)
+    return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
+
+
+def _whole_seed(seed: Any) -> int:
+    return whole_number("seed", seed, 0)
+
+
+def _written_policies(given: Sequence[Policy | str]) -> list[str]:
+    return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
+
+
+def _kept(field: str, value: Any) -> Any:
+    return value
+
+
+_LISTS: Final = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
+Rewards = Annotated[
+    Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
+]
+_SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal split"
+
+
+@declared
+class Question(Declared):
+    """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
+
+    bandit: Rewards | None = None
+    baseline: Annotated[float, number(example=0.1)] | None = None
+    lift: Annotated[float, number(example=0.03)] | None = None
+    arms: Annotated[int, integer(2, served=20)] = 2
+    policies: (
+        Annotated[
+            Sequence[Policy | str],
+            Check(
+                f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
+                _kept,
+                {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CASES},
+                write=_written_policies,
+                example=["TopTwo", "EpsilonGreedy(0.2)"],
+                served=MOST_CASES,
+            ),
+        ]
+        | None
+    ) = None
+    floors: Annotated[Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
+    delta: Annotated[float, number(0, 1, strictly=True)] = 0.05
+    margin: Annotated[float, number()] = 0.0
+    horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
+    every: Annotated[int, integer(1, example=100)] = 100
+    replications: Annotated[int, integer(2, served=1000)] = 200
+    bounds: Annotated[Bounds, pair()] | None = None
+    seed: Annotated[Seed, Check("a whole number", _kept, {"type": "integer", "minimum": 0}, int, _whole_seed)] = 0
