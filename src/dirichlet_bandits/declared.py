@@ -18,7 +18,7 @@ import math
 import numbers
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
@@ -45,8 +45,8 @@ def _same(x: Any) -> Any:
 class Check:
     """What a field accepts: ``accept(field, value)`` returns the value to keep, or raises an :class:`ArgumentError`.
 
-    ``read`` turns the text of a command or a query into a value, and ``write`` a value into JSON. A service may accept
-    no more than ``served``.
+    ``read`` turns the text of a command or a query into a value, or into one item of a list, and ``write`` a value into
+    JSON. A service may accept no more than ``served``.
     """
 
     words: str
@@ -56,10 +56,6 @@ class Check:
     write: Callable[[Any], Any] = _same
     example: object = None
     served: int | None = None
-
-    def refused(self, field: str, value: object) -> ArgumentError:
-        """Return the error for a value that the check does not accept."""
-        return ArgumentError(field, self.words, value)
 
 
 def check_that(words: str, good: Callable[[Any], bool], **more: Any) -> Check:
@@ -90,7 +86,7 @@ def integer(low: int, high: int = LARGEST_INTEGER, *, example: int | None = None
         return int(value)
 
     schema = {"type": "integer", "minimum": low, "maximum": served or high}
-    return Check(words, accept, schema, int, example=low if example is None else example, served=served)
+    return Check(words, accept, schema, _read_integer, example=low if example is None else example, served=served)
 
 
 def number(
@@ -118,7 +114,7 @@ def number(
 
     ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
     schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
-    return Check("a finite number" if free else words, accept, schema, _read_number, example=example)
+    return Check("a finite number" if free else words, accept, schema, read_number, example=example)
 
 
 def _finite(field: str, value: Any, flags: bool = False) -> float:
@@ -137,11 +133,16 @@ def _finite(field: str, value: Any, flags: bool = False) -> float:
     return found
 
 
-def _read_number(text: str) -> float | str:
+def _read(kind: Callable[[str], T], text: str) -> T | str:
+    """Return a number, or else the text, which a check refuses or understands in another way."""
     try:
-        return float(text)
+        return kind(text)
     except ValueError:
-        return text  # which the check refuses in its words
+        return text
+
+
+read_number: Final = functools.partial(_read, float)
+_read_integer: Final = functools.partial(_read, int)
 
 
 def text(longest: int = LONGEST_NAME, *, lines: bool = False, example: str | None = None) -> Check:
@@ -193,10 +194,12 @@ def pair() -> Check:
         return low, high
 
     schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    return Check("two numbers between which all rewards lie", accept, schema, write=list, example=[0.0, 1.0])
+    return Check("two numbers between which all rewards lie", accept, schema, read_number, list, [0.0, 1.0])
 
 
-def sequence(item: Check, words: str, *, distinct: bool = False, most: int | None = None) -> Check:
+def sequence(
+    item: Check, words: str, *, distinct: bool = False, most: int | None = None, example: Sequence[Any] = ()
+) -> Check:
     """Return a check for a list, each item of which passes another check; ``most`` is the limit of a service.
 
     >>> sequence(text(), "a list of names", distinct=True).accept("arms", ["red", "red"])
@@ -222,13 +225,18 @@ def sequence(item: Check, words: str, *, distinct: bool = False, most: int | Non
         schema |= {"minItems": 1}
     if most is not None:
         schema |= {"maxItems": most}
-    return Check(words, accept, schema, write=list, example=[item.example], served=most)
+
+    def write(items: Sequence[Any]) -> list[Any]:
+        return [item.write(x) for x in items]
+
+    return Check(words, accept, schema, item.read, write, list(example) or [item.example], most)
 
 
 class Field(NamedTuple):
-    """A declared field: its check, whether it may be None, and its default, if it has one."""
+    """A declared field: its check, what it is about, whether it may be None, and its default, if it has one."""
 
     check: Check
+    about: str
     optional: bool
     default: Any = dataclasses.MISSING
 
@@ -302,7 +310,7 @@ def _described(field: Field) -> dict[str, Any]:
     schema: dict[str, Any] = dict(check.schema)
     if field.optional:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    schema["description"] = check.words[:1].upper() + check.words[1:]
+    schema["description"] = field.about
     if check.example is not None:
         schema["examples"] = [check.example]
     if not field.required and field.default is not None:
@@ -315,17 +323,28 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(frozen_default=True)
 def declared(cls: C) -> C:
-    """Make a class a frozen dataclass of checked fields, each annotated with its check."""
+    """Make a class a frozen dataclass of checked fields, annotated with their checks and what they are about."""
     made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
     found = {}
     hints = typing.get_type_hints(made, include_extras=True)
     for one in dataclasses.fields(made):
-        hint = hints[one.name]
-        parts = [hint, *typing.get_args(hint)]
-        checks = [mark for part in parts for mark in getattr(part, "__metadata__", ()) if isinstance(mark, Check)]
-        found[one.name] = Field(checks[0], types.NoneType in parts, one.default)
+        parts = list(_parts(hints[one.name]))
+        marks = [mark for part in parts for mark in reversed(getattr(part, "__metadata__", ()))]
+        check = next(mark for mark in marks if isinstance(mark, Check))
+        words = f"{check.words[:1].upper()}{check.words[1:]}."
+        about = next((mark for mark in marks if isinstance(mark, str)), words)
+        found[one.name] = Field(check, about, types.NoneType in parts, one.default)
     made.fields = found
     return made
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    """Yield a type, and the types that an annotation or a union in it is made of."""
+    yield hint
+    kind = typing.get_origin(hint)
+    union = kind in (typing.Union, types.UnionType)
+    for part in [hint.__origin__] if kind is Annotated else typing.get_args(hint) if union else []:
+        yield from _parts(part)
 
 
 # Answers: NamedTuples, dataclasses, lists and numbers as JSON, and back

@@ -29,9 +29,9 @@ from dirichlet_bandits.live.events import (
     Voided,
 )
 from dirichlet_bandits.live.fields import (
+    Arm,
     Attributes,
     FloorOfArms,
-    Name,
     Note,
     PastTrials,
     Reason,
@@ -142,7 +142,7 @@ def _why_abandoned(study: Present, record: TrialRecord) -> str:
 
 @operation(WRITE)
 class Annotate(Change[None]):
-    """Add a note and attributes to a trial; null removes an attribute. Repeating the call changes nothing."""
+    """Add a note and attributes to a trial. Repeating the call changes nothing; null removes an attribute."""
 
     id: TrialId
     note: Note | None = None
@@ -355,7 +355,7 @@ def revisable(study: Present, trial: int) -> TrialRecord:
 class AddArm(Change[None]):
     """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
 
-    arm: Name
+    arm: Arm
 
     def intended(self, study: Present) -> Sequence[Event]:
         names = study.journal.names
@@ -375,7 +375,7 @@ class AddArm(Change[None]):
 class RetireArm(Change[None]):
     """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
 
-    arm: Name
+    arm: Arm
 
     def check(self, study: Present) -> None:
         study.arm(self.arm)
@@ -394,7 +394,7 @@ class RetireArm(Change[None]):
 
 @operation(MANAGE)
 class SetFloor(Change[None]):
-    """Change the minimal probability of each arm: one number for all, numbers by name, or null for no floor."""
+    """Change the minimal probability of each arm: one number for all, or numbers by name. Null removes the floor."""
 
     floor: FloorOfArms | None
 

@@ -1,6 +1,6 @@
 """The settings of a study: declared once, and what ``create_study`` builds, stores, compares and sends."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from dirichlet_bandits.declared import Declared, declared
 from dirichlet_bandits.errors import ArgumentError, ConflictError
@@ -40,20 +40,20 @@ class StudySettings(Declared):
     study is created.
     """
 
-    arms: Names
+    arms: Annotated[Names, "Names of the arms."]
     policy: OfPolicy = _DEFAULT
     seed: SeedNumber | None = None
-    direction: Direction = MAXIMIZE
-    control: Name | None = None
-    reward_unit: Name | None = None
+    direction: Annotated[Direction, "Rewards are maximized; with minimize, they are costs."] = MAXIMIZE
+    control: Annotated[Name | None, "Arm that the others are compared with."] = None
+    reward_unit: Annotated[Name | None, "Unit of the rewards, such as kg/ha; only shown."] = None
     bounds: Bounds | None = None
     floor: FloorOfArms | None = None
     window: Window | None = None
     late: Late | None = None
-    segments: Names | None = None
+    segments: Annotated[Names | None, "Segments that learn separately."] = None
     history: History | None = None
-    weight: Probability | None = None
-    borrow: Probability | None = None
+    weight: Annotated[Probability | None, "Weight of each past reward, from 0 to 1."] = None
+    borrow: Annotated[Probability | None, "Weight of rewards in other segments, from 0 to 1 (experimental)."] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
