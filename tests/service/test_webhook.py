@@ -91,7 +91,7 @@ def test_a_winner_arrives_once_though_the_receiver_was_down(caplog):
         assert (message["kind"], message["study"], message["arm"]) == ("winner", "page", "blue")
         assert {refused["id"] for refused in receiver.refusals} == {message["id"]}
         assert [(act.note, act.actor) for act in study.audit_log()[:1]] == [("winner: blue", "webhook")]
-        assert next(event for event in study.events() if event.what == "winner").actor == "webhook"
+        assert next(event for event in study.events() if event.what == "declare_winner").actor == "webhook"
         ended(watcher, thread)
         watcher, thread = watched(storage, port, silence=0.01)  # as after a restart
         until(lambda: len(receiver.got) > 1)
