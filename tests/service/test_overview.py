@@ -225,7 +225,7 @@ def test_a_winner_is_named_from_the_page(service, studies):
             assert answer.status_code == 303
             assert "The winner is b: " in shown(client, study.name)
             assert "<button>Name b the winner</button>" not in shown(client, study.name)
-            assert next(event for event in study.events() if event.what == "winner").actor == "write"
+            assert next(event for event in study.events() if event.what == "declare_winner").actor == "write"
             assert study.winner(segment=segment).established_at is not None
         assert client.post("/winner", data={"name": "fields to be won", "segment": "loam"}).status_code == 422
         home = " ".join(client.get("/", params={"q": "to be won"}).text.split())

@@ -224,7 +224,7 @@ def test_changes_of_the_study_itself_close_no_windows(place, token):
     study.rename("new", token=token)
     study.archive(token=token and "archive")
     study.unarchive(token=token and "unarchive")
-    assert [event for event in study.events() if event.what == "late" and event.trial is not None] == []
+    assert [event for event in study.events() if event.what == "settle" and event.trial is not None] == []
     assert study.settle() == [0]
 
 
