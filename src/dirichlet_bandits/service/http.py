@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-def send(line: Line, operation: Operation[Any], token: str | None = None, **which: str) -> Any:
+def send(line: Line, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
     """Send an operation and return the JSON of its answer; ``which`` names the study.
 
     A change is made exactly once: if no token is given, one is drawn.
