@@ -89,6 +89,11 @@ class StudySettings(Declared):
         return direction_for(self.policy, self.direction)
 
     @property
+    def in_unit(self) -> str:
+        """The unit of the rewards in parentheses, after a space; empty if there is none."""
+        return f" ({self.reward_unit})" if self.reward_unit else ""
+
+    @property
     def limits(self) -> tuple[float, float]:
         """Bounds of the rewards: the declared ones, else those of the policy, infinite where they are not known."""
         return self.bounds or self.policy.reward_bounds
