@@ -75,7 +75,6 @@ NAMES = {
     "load_study",
     "study_names",
     "AccessError",
-    "RemoteStudy",
     "Service",
     "connect",
 }

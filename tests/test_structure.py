@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.client import Service
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dirichlet_bandits"
@@ -22,7 +21,6 @@ NOT_FOR_NEW_POLICIES = {
 MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
-    "client.create_study": Service,
     "opening.create_study": db,
     "paper.reproduce": db.report,
     "planning.plan": db,

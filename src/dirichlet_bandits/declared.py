@@ -254,8 +254,10 @@ class Declared:
     def __post_init__(self) -> None:
         for name, field in self.fields.items():
             value = getattr(self, name)
-            if not (value is None and field.optional):
-                object.__setattr__(self, name, field.check.accept(name, value))
+            if value is not field.default:  # nearly always; a default has been checked
+                kept = None if value is None and field.optional else field.check.accept(name, value)
+                if kept is not value:
+                    object.__setattr__(self, name, kept)
 
     @classmethod
     def of_json(cls, given: object, served: bool = True) -> Self:

@@ -170,7 +170,7 @@ def test_segments_and_units(run):
     run("tell", "maize", 0, 3120)
     assert run("ask", "maize", "--segment", "clay", "--unit", "field 7").split("\t")[1:] == first.split("\t")[1:]
     assert "'--segment' must be one of 'clay', 'sand'" in run("ask", "maize", code=2)
-    assert all(words in run("show", "maize") for words in ("over the segments clay, sand", "rewards in kg/ha"))
+    assert all(words in run("show", "maize") for words in ("over the segments clay, sand", "rewards (kg/ha)"))
     shown = json.loads(run("show", "maize", "--segment", "clay", "--json"))
     assert [arm["told"] for arm in shown["arms"]] in ([0, 1], [1, 0])
     assert json.loads(run("show", "maize", "--segment", "sand", "--json"))["arms"][0]["told"] == 0

@@ -107,7 +107,7 @@ def test_it_names_the_winner_or_what_is_missing():
     assert local_of(clear).storage.read("s") == stored  # a page that is only read stores nothing
     assert seen["verdict"].startswith("b can be named the winner: ")
     assert seen["to_name"] == "b"
-    clear.winner()
+    clear.declare_winner()
     clear.add_arm("c")  # has no reward yet
     seen = overview(clear)
     assert seen["to_name"] is None
@@ -185,7 +185,7 @@ def test_guided_creation_has_a_floor_a_window_and_segments(web, studies):
     typed = {"name": "a whole form", "arm": ["a", "b"], "measure": "binary"}
     typed |= {"floor": "0,1", "window": "24h", "late": "0", "segments": "mobile, desktop"}
     shown = web.post("/guide", data=typed).text
-    for line in ("floor=0.1,", "window=&#39;24h&#39;,", "segments=[&#39;mobile&#39;, &#39;desktop&#39;],", "late=0.0,"):
+    for line in ("floor=0.1,", "window=&#39;1d&#39;,", "segments=[&#39;mobile&#39;, &#39;desktop&#39;],", "late=0.0,"):
         assert line in shown
     wrong = {
         "floor": ("0.7", "The floor must be at most 1 in all"),
@@ -310,7 +310,7 @@ def test_a_study_is_planned_from_a_page(web):
         "lift": ("90", "The number of further successes must be from -20 to 80 (got 90.0)."),
         "arms": ("1", "The number of arms must be from 2 to 10 (got 1)."),
         "horizon": ("1e9", "The number of trials must be a whole number (got &#39;1e9&#39;)."),
-        "floor": ("nan", "The list of floors must be a finite number (got nan)."),
+        "floor": ("nan", "Floor 1 must be a finite number (got nan)."),
     }
     for field, (value, message) in wrong.items():
         refused = web.post("/plan", data=typed | {field: value})

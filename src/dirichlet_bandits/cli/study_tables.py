@@ -61,8 +61,8 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
             tables.note(f"over the segments {', '.join(study.segments)}; --segment shows one")
         else:
             tables.note("next: propensity of the next decision")
-        if study.reward_unit is not None:
-            tables.note(f"rewards in {study.reward_unit}")
+        if study.settings.in_unit:
+            tables.note(f"rewards{study.settings.in_unit}")
         if study.floor:
             tables.note(f"floor: {floor_words(study.floor)}")
         if waiting:

@@ -40,11 +40,14 @@ class Present(NamedTuple):
     decider: "Decider"
     late: Sequence[int]
 
-    def trial(self, id: int) -> TrialRecord:
-        """Return what is known of a trial; refuse one that does not exist."""
+    def check_trial(self, id: int) -> None:
+        """Refuse a trial that does not exist."""
         n = len(self.journal.arm_of)
         if id >= n:
             raise NotFoundError(f"no trial {id} in the study {self.name!r} (trials so far: {n})")
+
+    def trial(self, id: int) -> TrialRecord:
+        """Return what is known of a trial."""
         return self.journal.records.trial(id)
 
     def arm(self, name: str) -> int:

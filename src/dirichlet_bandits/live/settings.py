@@ -25,6 +25,7 @@ from dirichlet_bandits.live.floors import check_sum, checked_floor
 from dirichlet_bandits.live.lateness import Lateness, check_both
 from dirichlet_bandits.live.warm_start import Warm, check_borrow, check_warm
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.storage.events import Settings as Stored
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number
 
@@ -56,6 +57,7 @@ class StudySettings(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._normalize("policy", as_policy(self.policy))  # the default is a text
         direction_for(self.policy, self.direction)
         if self.control is not None and self.control not in self.arms:
             raise ArgumentError("control", "one of the arms, or None", self.control)
@@ -85,6 +87,11 @@ class StudySettings(Declared):
     def sign(self) -> Sign:
         """How the policy sees the rewards or costs of the study."""
         return direction_for(self.policy, self.direction)
+
+    @property
+    def in_unit(self) -> str:
+        """The unit of the rewards in parentheses, after a space; empty if there is none."""
+        return f" ({self.reward_unit})" if self.reward_unit else ""
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.export import checked_file
 from dirichlet_bandits.live.local import Named
 from dirichlet_bandits.live.operation import Operation
-from dirichlet_bandits.live.readings import ReadStudy, StudyInfo
+from dirichlet_bandits.live.readings import StudyInfo
 from dirichlet_bandits.service.calls import (
     ArchiveStudy,
     ExportTrials,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-def send(line: Line, operation: Operation[Any], token: str | None = None, **which: str) -> Any:
+def send(line: Line, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
     """Send an operation and return the JSON of its answer; ``which`` names the study.
 
     A change is made exactly once: if no token is given, one is drawn.
@@ -61,11 +61,6 @@ class Http(Named):
     def _which(self) -> dict[str, str]:
         """Return the fields by which a request names its study."""
         return {"study": self.name, "identity": self.identity}
-
-    @property
-    def archived(self) -> bool:
-        """Whether the study is archived."""
-        return self.do(ReadStudy()).archived
 
     def rename(self, name: str, token: str | None) -> str:
         """Rename the study, and return the name that it has; others may have renamed it since an earlier attempt."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.service.dashboard.typed import real_number
 from dirichlet_bandits.specs import parse
@@ -114,6 +115,8 @@ def code(name: str, settings: Mapping[str, Any]) -> str:
     shown: dict[str, Any] = {"policy": Name(parse(settings["policy"]).written("db."))}
     if "bounds" in settings:
         shown["bounds"] = tuple(settings["bounds"])
+    if "window" in settings:
+        shown["window"] = lateness.shown(settings["window"])
     if "history" in settings:
         shown["history"] = Name("past")  # too long to be shown
     lines = [repr(name), *(f"{key}={shown.get(key, value)!r}" for key, value in settings.items())]
