@@ -261,8 +261,10 @@ class Machine(RuleBasedStateMachine):
             token = None  # over HTTP, a rename that is repeated after another one loses the handle
         self.do(operation, **{key: name.format(self.number) for key, name in named.items()}, token=token)
 
-    @rule(segment=segments)
-    def winner(self, segment):
+    @rule(segment=segments, clear=st.booleans())
+    def winner(self, segment, clear):
+        if clear and not self.naive.segments:
+            self.do("add_trials", rows=[(arm, float(arm == "a")) for arm in self.naive.active()] * 20)
         self.close_windows()
         self.do("declare_winner", delta=0.9, segment=segment)
         for place, study in self.studies.items():
