@@ -43,6 +43,7 @@ call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward
     "GET /api/events": 'call "$URL/api/events?study=maize&trial=0"',
     "GET /api/audit_log": 'call "$URL/api/audit_log?study=maize"',
     "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
+    "GET /api/archived": 'call "$URL/api/archived?study=maize"',
     "GET /api/best_arm": 'call "$URL/api/best_arm?study=maize"',
     "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"choice": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
     "POST /api/estimate_cvar": """\
@@ -83,6 +84,7 @@ PYTHON: Final = {
     "GET /api/events": "study.events(trial=0)",
     "GET /api/audit_log": "study.audit_log()",
     "GET /api/export": 'study.export("log.csv")',
+    "GET /api/archived": "study.archived",
     "GET /api/best_arm": "study.best_arm",
     "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
     "POST /api/estimate_cvar": 'study.estimate("26 Feb", objective=db.CVaR(0.2), bounds=(0, 10_000))',
