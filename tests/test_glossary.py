@@ -58,7 +58,9 @@ def signatures():
 
 def commands(command, name=""):
     """Yield the commands with the names of their options and arguments."""
-    for child, its in getattr(command, "commands", {}).items():
+    for child in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        its = command.get_command(None, child)
+        its = its.complete() if hasattr(its, "complete") else its  # those that are derived
         where = f"{name} {child}".strip()
         yield where, child
         yield from ((where, option.lstrip("-")) for one in its.params for option in [one.name, *one.opts])

@@ -37,10 +37,6 @@ class Nothing:
         return "nothing"
 
 
-def _same(x: Any) -> Any:
-    return x
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Check:
     """What a field accepts: ``accept(field, value)`` returns the value to keep, or raises an :class:`ArgumentError`.
@@ -53,7 +49,7 @@ class Check:
     accept: Callable[[str, Any], Any]
     schema: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: Callable[[str], Any] = str
-    write: Callable[[Any], Any] = _same
+    write: Callable[[Any], Any] = dataclasses.field(default=lambda x: x)
     example: object = None
     served: int | None = None
 
