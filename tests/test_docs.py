@@ -125,13 +125,16 @@ def test_pictures_are_there_and_small():
 
 def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits import crops
+    from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
+    from dirichlet_bandits.live import fields
     from dirichlet_bandits.live.description import LONGEST_NAME
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.results.layout import _LARGEST_CHUNK
-    from dirichlet_bandits.service import bodies, guard, plans, server
+    from dirichlet_bandits.service import guard, plans, server
     from dirichlet_bandits.service.wire import PATIENCE
 
+    served = {name: field.check.served for name, field in Question.fields.items()}
     facts = {
         "docs/peers.md": [f"without contexts | {len(POLICIES)} |"],
         "docs/tutorial_crops.md": [f"{sum(map(len, crops.yields().values())):,} simulated seasons"],
@@ -139,14 +142,14 @@ def test_facts_on_the_pages_are_those_of_the_code():
         "docs/contour.md": [f"with {COMPRESSED_NODES} points"],
         "docs/troubleshooting.md": [f"at most {guard.LARGEST_BODY >> 20} MiB", "retry for up to a minute"],
         "docs/service.md": [
-            f"at most {guard.LARGEST_BODY >> 20} MiB, an ask {bodies.MOST_TRIALS} trials",
-            f"a `tell_many` {bodies.MOST_REWARDS:,} rewards",
-            f"a new study {bodies.MOST_ARMS} arms, and a name {LONGEST_NAME} printable characters",
-            f"at most {plans.MOST_ARMS} arms, {plans.MOST_TRIALS:,} trials, {plans.MOST_REPLICATIONS} replications",
-            f"and {plans.MOST_CASES} pairs of a policy and a floor",
+            f"at most {guard.LARGEST_BODY >> 20} MiB, an ask {fields.SERVED_TRIALS} trials",
+            f"a `tell_many` {fields.SERVED_REWARDS:,} rewards",
+            f"a new study {fields.SERVED_ARMS} arms, and a name {LONGEST_NAME} printable characters",
+            f"at most {served['arms']} arms, {served['horizon']:,} trials, {served['replications']} replications",
+            f"and {MOST_CASES} pairs of a policy and a floor",
             f"After {plans.SECONDS:g} seconds",
-            f"at most {server.MOST_HEADERS} lines and {server.LARGEST_HEAD >> 10} KB",
-            f"within {server.SLOWEST_REQUEST:g} seconds. At most {server.MOST_WAITING} idle connections",
+            f"Beyond {server.MOST_CONNECTIONS} connections",
+            f"closed after {server.IDLE} seconds",
         ],
     }
     assert PATIENCE == 60.0  # a minute

@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 import typer.main
+from dirichlet_bandits.service.remote_study import RemoteStudy
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli.main import app
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.client import Service
-from dirichlet_bandits.service.remote_study import RemoteStudy
 from dirichlet_bandits.storage.events import FACTS
 from dirichlet_bandits.storage.memory import MemoryStorage
 

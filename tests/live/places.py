@@ -6,7 +6,6 @@ import uvicorn
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service.app import create_app
-from dirichlet_bandits.service.server import Connection
 from dirichlet_bandits.storage import MemoryStorage, open_storage
 from tests.bounds import join, until
 from tests.service.running import free_port
@@ -19,9 +18,7 @@ class Served:
 
     def __init__(self, storage):
         port = free_port()
-        config = uvicorn.Config(
-            create_app(storage, None), "127.0.0.1", port, http=Connection, ws="none", log_level="critical"
-        )
+        config = uvicorn.Config(create_app(storage, None), "127.0.0.1", port, ws="none", log_level="critical")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.declared import written
+from dirichlet_bandits.answers import written
 from dirichlet_bandits.live.operation import OPERATIONS, Change
 from dirichlet_bandits.live.settings import StudySettings
 

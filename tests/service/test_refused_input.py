@@ -84,7 +84,7 @@ def test_rewards_that_are_no_numbers_are_refused(web, target, everything, reward
         ("studies", {"name": "s", "arms": ["a", "b"], "policy": "NPTS()"}, 422, "policy"),
         ("studies", {"name": "s", "arms": ["a", "b"], "policy": "(" * 200}, 422, "policy"),
         ("studies", {"name": "s", "arms": ["a", "b"], "seed": -1}, 422, "seed"),
-        ("estimate", {"choice": {"policy": "RDX"}}, 422, "policy"),
+        ("estimate", {"choice": {"policy": "RDX"}}, 422, "choice"),
         ("estimate", {"choice": {"a": "half"}}, 422, "choice['a']"),
         ("estimate", {"choice": {"a": 0.5}}, 422, "choice"),
         ("estimate", {"arm": "a"}, 422, "arm"),

@@ -1,7 +1,6 @@
 """The client's connections: proxies, certificates, compressed answers, forks."""
 
 import gzip
-import http.client
 import os
 import shutil
 import socket
@@ -236,15 +235,3 @@ def test_what_was_closed_is_not_tried_again(answering):
     service.close()
     with pytest.raises(ClosedPoolError):
         service.study_names()
-
-
-def test_a_request_is_sent_at_once(answering, monkeypatch):
-    """Its head with its body: one call of the system instead of two, for the client and for the service."""
-    sent = []
-    send = http.client.HTTPConnection.send
-    monkeypatch.setattr(http.client.HTTPConnection, "send", lambda line, data: [sent.append(data), send(line, data)])
-    line = Line(f"http://{answering().host}", "key", 0.0)
-    for n in (1, 2):
-        line.post("ask", {"n": n}, study="s")
-    line.close()
-    assert [data.partition(b"\r\n\r\n")[2] for data in sent] == [b'{"n": 1}', b'{"n": 2}']

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
+from dirichlet_bandits.answers import written
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_operations import sure
 from dirichlet_bandits.cli.study_options import Name, Url, read_shares
-from dirichlet_bandits.declared import written
 from dirichlet_bandits.display.numbers import number, percent
 
 Bounds = Annotated[

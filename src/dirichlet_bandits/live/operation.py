@@ -11,7 +11,8 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, TypeVar, dataclass_transform
 
-from dirichlet_bandits.declared import Declared, declared, read_as, schema_of, written
+from dirichlet_bandits.answers import read_as, schema_of, written
+from dirichlet_bandits.declared import Declared, declared
 from dirichlet_bandits.errors import ConflictError, NotFoundError
 from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import CallRecorded

@@ -1,6 +1,6 @@
 """Routes for programs, one per operation of a study and per call of a service, all derived from their declarations.
 
-Keys themselves are checked in ``guard.py``, before a body is read; the bearer is here for the description.
+Keys are checked in ``guard.py``, before a body is read.
 """
 
 import inspect
@@ -13,8 +13,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
-from fastapi import Depends, FastAPI, Request
-from fastapi.security import HTTPBearer
+from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -29,7 +28,11 @@ from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import problem
 
 Endpoint = Callable[..., Coroutine[Any, Any, Response]]
-_bearer = HTTPBearer(auto_error=False, description="A key made with 'dirichlet-bandits keys add'.")
+_BEARER: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A key made with 'dirichlet-bandits keys add'.",
+}
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 _OF_STUDY: Final = "Identity of the study; another study of its name gives 409."
 _REFUSALS: Final = {
@@ -64,12 +67,13 @@ def install(app: FastAPI) -> None:
             methods=["GET" if in_query(kind) else "POST"],
             name=kind.name,
             description=inspect.cleandoc(kind.__doc__ or ""),
-            dependencies=[] if kind is Health else [Depends(_bearer)],
             status_code=_status(kind),
             response_class=Response,
             responses=_responses(kind),
             openapi_extra=_requests(kind),
         )
+    made = app.openapi
+    app.openapi = lambda: {**made(), "components": {"securitySchemes": {"key": _BEARER}}}  # type: ignore[method-assign]
 
 
 async def _answer(kind: type[Operation[Any]], request: Request) -> Response:
@@ -184,7 +188,8 @@ def _requests(kind: type[Operation[Any]]) -> dict[str, Any]:
             said = {key: x for key, x in schema["properties"][name].items() if key in ("default", "examples")}
             one = {"name": name, "required": field.required, "schema": {**field.check.schema, **said}}
             query.append({**one, "description": schema["properties"][name]["description"]})
-    found: dict[str, Any] = {"parameters": [{"in": "query", **one} for one in query]}
+    found: dict[str, Any] = {"security": [] if kind is Health else [{"key": []}]}
+    found["parameters"] = [{"in": "query", **one} for one in query]
     if kind.has_token:
         words = "The caller's own name for the call: repeating it changes nothing."
         schema["properties"]["token"] = {"anyOf": [_NAME, {"type": "null"}], "description": words}

@@ -137,23 +137,19 @@ def _limited(kind: Any) -> Any:
     """
 
     class Limited(kind):  # type: ignore[misc]
-        def _new_conn(self) -> socket.socket:
-            end = time.monotonic() + SLOWEST
-            line: socket.socket = super()._new_conn()
-            self._handle = line.dup()  # which stays open when TLS takes over the other one
-            self._timer = threading.Timer(end - time.monotonic(), self._shut_down)
+        def connect(self) -> None:
+            self._timer = threading.Timer(SLOWEST, self._shut_down)
             self._timer.daemon = True
             self._timer.start()
-            return line
+            super().connect()
 
         def _shut_down(self) -> None:
-            with suppress(OSError):  # it has just been closed
-                self._handle.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError, TypeError):  # it has just been closed
+                socket.socket.shutdown(self.sock, socket.SHUT_RDWR)  # below TLS, which another thread uses
 
         def close(self) -> None:
             super().close()
             if hasattr(self, "_timer"):
                 self._timer.cancel()
-                self._handle.close()
 
     return Limited

@@ -81,7 +81,6 @@ class Line:
         self._inherited = getattr(self, "_pool", None)  # not closed here, because they are the parent's
         self._manager.clear()
         self._pool = self._manager.connection_from_url(self._address.url)
-        self._pool.ConnectionCls = _joining(self._pool.ConnectionCls)
 
     def close(self) -> None:
         """Close the connections."""
@@ -191,29 +190,6 @@ def connections(address: "urllib3.util.Url") -> "urllib3.PoolManager":
     auth = urllib3.util.parse_url(proxy).auth
     headers = None if auth is None else urllib3.make_headers(proxy_basic_auth=unquote(auth))
     return urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
-
-
-def _joining(kind: Any) -> Any:
-    """Return a urllib3 connection class that sends the head of a request together with its body.
-
-    A head by itself would wake the service for nothing.
-    """
-
-    class Joining(kind):  # type: ignore[misc]
-        _waiting: list[bytes] | None = None
-
-        def request(self, *given: Any, **options: Any) -> None:
-            self._waiting = []
-            try:
-                super().request(*given, **options)
-            finally:
-                waiting, self._waiting = self._waiting, None
-            super().send(b"".join(waiting))
-
-        def send(self, data: Any) -> None:
-            super().send(data) if self._waiting is None else self._waiting.append(data)
-
-    return Joining
 
 
 class _Problem(NamedTuple):
