@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import typer.main
+from dirichlet_bandits.service.remote_study import RemoteStudy
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli.main import app
@@ -57,7 +58,9 @@ def signatures():
 
 def commands(command, name=""):
     """Yield the commands with the names of their options and arguments."""
-    for child, its in getattr(command, "commands", {}).items():
+    for child in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        its = command.get_command(None, child)
+        its = its.complete() if hasattr(its, "complete") else its  # those that are derived
         where = f"{name} {child}".strip()
         yield where, child
         yield from ((where, option.lstrip("-")) for one in its.params for option in [one.name, *one.opts])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.local import local_of
 
 HEAVY = {
     "dirichlet_bandits.policies.subsampling",  # in these tests nobody asks for a policy of this family
@@ -84,7 +85,7 @@ def test_an_ask_and_a_tell_from_the_shell(tmp_path):
     for k in range(3):
         study.tell(study.ask().id, float(k))
     study.ask()
-    study.storage.close()
+    local_of(study).storage.close()
     for arguments in (["ask", "s"], ["tell", "s", "3", "1"], ["ask", "s"]):
         told = HELP.format(arguments=["study", *arguments, "--storage", storage])
         assert heavy(told) <= COMPILED | {"sqlalchemy"}
@@ -97,7 +98,7 @@ def test_an_ask_of_policies_that_look_at_every_reward(tmp_path, policy):
     rewards = np.random.default_rng(0).random(200)
     study.add_trials({"arm": ["a", "b"] * 100, "reward": rewards})
     study.ask()  # may compile
-    study.storage.close()
+    local_of(study).storage.close()
     assert heavy(HELP.format(arguments=["study", "ask", "s", "--storage", storage])) == COMPILED | {"sqlalchemy"}
 
 

@@ -18,9 +18,8 @@ import math
 import numbers
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeVar, dataclass_transform
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 
@@ -37,29 +36,21 @@ class Nothing:
         return "nothing"
 
 
-def _same(x: Any) -> Any:
-    return x
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Check:
     """What a field accepts: ``accept(field, value)`` returns the value to keep, or raises an :class:`ArgumentError`.
 
-    ``read`` turns the text of a command or a query into a value, and ``write`` a value into JSON. A service may accept
-    no more than ``served``.
+    ``read`` turns the text of a command or a query into a value, or into one item of a list, and ``write`` a value into
+    JSON. A service may accept no more than ``served``.
     """
 
     words: str
     accept: Callable[[str, Any], Any]
     schema: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: Callable[[str], Any] = str
-    write: Callable[[Any], Any] = _same
+    write: Callable[[Any], Any] = dataclasses.field(default=lambda x: x)
     example: object = None
     served: int | None = None
-
-    def refused(self, field: str, value: object) -> ArgumentError:
-        """Return the error for a value that the check does not accept."""
-        return ArgumentError(field, self.words, value)
 
 
 def check_that(words: str, good: Callable[[Any], bool], **more: Any) -> Check:
@@ -90,7 +81,7 @@ def integer(low: int, high: int = LARGEST_INTEGER, *, example: int | None = None
         return int(value)
 
     schema = {"type": "integer", "minimum": low, "maximum": served or high}
-    return Check(words, accept, schema, int, example=low if example is None else example, served=served)
+    return Check(words, accept, schema, _read_integer, example=low if example is None else example, served=served)
 
 
 def number(
@@ -118,7 +109,7 @@ def number(
 
     ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
     schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
-    return Check("a finite number" if free else words, accept, schema, _read_number, example=example)
+    return Check("a finite number" if free else words, accept, schema, read_number, example=example)
 
 
 def _finite(field: str, value: Any, flags: bool = False) -> float:
@@ -137,11 +128,16 @@ def _finite(field: str, value: Any, flags: bool = False) -> float:
     return found
 
 
-def _read_number(text: str) -> float | str:
+def _read(kind: Callable[[str], T], text: str) -> T | str:
+    """Return a number, or else the text, which a check refuses or understands in another way."""
     try:
-        return float(text)
+        return kind(text)
     except ValueError:
-        return text  # which the check refuses in its words
+        return text
+
+
+read_number: Final = functools.partial(_read, float)
+_read_integer: Final = functools.partial(_read, int)
 
 
 def text(longest: int = LONGEST_NAME, *, lines: bool = False, example: str | None = None) -> Check:
@@ -193,10 +189,12 @@ def pair() -> Check:
         return low, high
 
     schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    return Check("two numbers between which all rewards lie", accept, schema, write=list, example=[0.0, 1.0])
+    return Check("two numbers between which all rewards lie", accept, schema, read_number, list, [0.0, 1.0])
 
 
-def sequence(item: Check, words: str, *, distinct: bool = False, most: int | None = None) -> Check:
+def sequence(
+    item: Check, words: str, *, distinct: bool = False, most: int | None = None, example: Sequence[Any] = ()
+) -> Check:
     """Return a check for a list, each item of which passes another check; ``most`` is the limit of a service.
 
     >>> sequence(text(), "a list of names", distinct=True).accept("arms", ["red", "red"])
@@ -222,13 +220,18 @@ def sequence(item: Check, words: str, *, distinct: bool = False, most: int | Non
         schema |= {"minItems": 1}
     if most is not None:
         schema |= {"maxItems": most}
-    return Check(words, accept, schema, write=list, example=[item.example], served=most)
+
+    def write(items: Sequence[Any]) -> list[Any]:
+        return [item.write(x) for x in items]
+
+    return Check(words, accept, schema, item.read, write, list(example) or [item.example], most)
 
 
 class Field(NamedTuple):
-    """A declared field: its check, whether it may be None, and its default, if it has one."""
+    """A declared field: its check, what it is about, whether it may be None, and its default, if it has one."""
 
     check: Check
+    about: str
     optional: bool
     default: Any = dataclasses.MISSING
 
@@ -246,8 +249,10 @@ class Declared:
     def __post_init__(self) -> None:
         for name, field in self.fields.items():
             value = getattr(self, name)
-            if not (value is None and field.optional):
-                object.__setattr__(self, name, field.check.accept(name, value))
+            if value is not field.default:  # nearly always; a default has been checked
+                kept = None if value is None and field.optional else field.check.accept(name, value)
+                if kept is not value:
+                    object.__setattr__(self, name, kept)
 
     @classmethod
     def of_json(cls, given: object, served: bool = True) -> Self:
@@ -300,7 +305,7 @@ def _described(field: Field) -> dict[str, Any]:
     schema: dict[str, Any] = dict(check.schema)
     if field.optional:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    schema["description"] = check.words[:1].upper() + check.words[1:]
+    schema["description"] = field.about
     if check.example is not None:
         schema["examples"] = [check.example]
     if not field.required and field.default is not None:
@@ -313,119 +318,25 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(frozen_default=True)
 def declared(cls: C) -> C:
-    """Make a class a frozen dataclass of checked fields, each annotated with its check."""
+    """Make a class a frozen dataclass of checked fields, annotated with their checks and what they are about."""
     made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
     found = {}
     hints = typing.get_type_hints(made, include_extras=True)
     for one in dataclasses.fields(made):
-        hint = hints[one.name]
-        parts = [hint, *typing.get_args(hint)]
-        checks = [mark for part in parts for mark in getattr(part, "__metadata__", ()) if isinstance(mark, Check)]
-        found[one.name] = Field(checks[0], types.NoneType in parts, one.default)
+        parts = list(_parts(hints[one.name]))
+        marks = [mark for part in parts for mark in reversed(getattr(part, "__metadata__", ()))]
+        check = next(mark for mark in marks if isinstance(mark, Check))
+        words = f"{check.words[:1].upper()}{check.words[1:]}."
+        about = next((mark for mark in marks if isinstance(mark, str)), words)
+        found[one.name] = Field(check, about, types.NoneType in parts, one.default)
     made.fields = found
     return made
 
 
-# Answers: NamedTuples, dataclasses, lists and numbers as JSON, and back
-
-
-class Null(NamedTuple):
-    """What null stands for in a number of an answer, if not NaN: ``Annotated[float, Null(math.inf)]``."""
-
-    value: float
-
-
-def written(x: Any) -> Any:
-    """Return an answer as JSON holds it: objects by field, times as text, null for NaN and infinities.
-
-    >>> written([1.5, math.nan, (1, "a")])
-    [1.5, None, [1, 'a']]
-    """
-    if isinstance(x, float):
-        return float(x) if math.isfinite(x) else None
-    if x is None or isinstance(x, str | int):
-        return x
-    if isinstance(x, datetime):
-        return x.astimezone(UTC).isoformat()
-    if isinstance(x, Declared):
-        return x.as_json()
-    if hasattr(x, "_asdict"):
-        return {name: written(value) for name, value in x._asdict().items()}
-    if dataclasses.is_dataclass(x):
-        return {field.name: written(getattr(x, field.name)) for field in dataclasses.fields(x)}
-    if isinstance(x, Mapping):
-        return {str(name): written(value) for name, value in x.items()}
-    if isinstance(x, Sequence):
-        return [written(value) for value in x]
-    return written(x.item())  # a number of NumPy
-
-
-@functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind, include_extras=True)
-
-
-def read_as(hint: Any, x: Any) -> Any:
-    """Return an answer of this type from JSON; the inverse of :func:`written`.
-
-    >>> class Row(NamedTuple):
-    ...     arm: str
-    ...     high: Annotated[float, Null(math.inf)]
-    >>> read_as(list[Row], [{"arm": "red", "high": None}])
-    [Row(arm='red', high=inf)]
-    """
-    kind, parts = typing.get_origin(hint), typing.get_args(hint)
-    if kind is Annotated:
-        null = next((mark.value for mark in hint.__metadata__ if isinstance(mark, Null)), None)
-        return null if x is None and null is not None else read_as(parts[0], x)
-    if kind in (typing.Union, types.UnionType):
-        inner = [part for part in parts if part is not types.NoneType]
-        return None if x is None and len(inner) < len(parts) else read_as(inner[0], x) if len(inner) == 1 else x
-    if hint is float:
-        return math.nan if x is None else float(x)
-    if hint is datetime:
-        return datetime.fromisoformat(x)
-    if hint is tuple or kind is tuple:
-        return tuple(read_as(parts[0], value) for value in x)
-    if kind in (list, Sequence):
-        return [read_as(parts[0], value) for value in x]
-    if kind in (dict, Mapping):
-        return {name: read_as(parts[1], value) for name, value in x.items()}
-    if isinstance(hint, type) and issubclass(hint, Declared):
-        return hint.of_json(x, served=False)
-    if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
-        hints = _hints(hint)
-        return hint(**{name: read_as(hints[name], value) for name, value in x.items() if name in hints})
-    return x
-
-
-def schema_of(hint: Any) -> dict[str, Any]:
-    """Return the JSON schema of an answer of this type."""
-    kind, parts = typing.get_origin(hint), typing.get_args(hint)
-    if kind is Annotated:
-        checks = [mark for mark in hint.__metadata__ if isinstance(mark, Check)]
-        return dict(checks[0].schema) if checks else schema_of(parts[0])
-    if kind in (typing.Union, types.UnionType):
-        return {"anyOf": [schema_of(part) for part in parts]}
-    if kind is Literal:
-        return {"enum": list(parts)}
-    if kind in (tuple, list, Sequence):
-        return {"type": "array", "items": schema_of(parts[0])}
-    if kind in (dict, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(parts[1])}
-    if isinstance(hint, type) and issubclass(hint, Declared):
-        return hint.schema()
-    if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
-        names = getattr(hint, "_fields", None) or [field.name for field in dataclasses.fields(hint)]
-        return {"type": "object", "properties": {name: schema_of(_hints(hint)[name]) for name in names}}
-    return dict(_PLAIN.get(hint, {}))
-
-
-_PLAIN: Final[dict[Any, dict[str, Any]]] = {
-    float: {"anyOf": [{"type": "number"}, {"type": "null"}]},  # null where there is no finite number
-    int: {"type": "integer"},
-    bool: {"type": "boolean"},
-    str: {"type": "string"},
-    datetime: {"type": "string", "format": "date-time"},
-    types.NoneType: {"type": "null"},
-}
+def _parts(hint: Any) -> Iterator[Any]:
+    """Yield a type, and the types that an annotation or a union in it is made of."""
+    yield hint
+    kind = typing.get_origin(hint)
+    union = kind in (typing.Union, types.UnionType)
+    for part in [hint.__origin__] if kind is Annotated else typing.get_args(hint) if union else []:
+        yield from _parts(part)

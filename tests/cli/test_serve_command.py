@@ -63,7 +63,9 @@ def test_a_missing_extra_is_named(run, monkeypatch):
 
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "fastapi" else found(name))
-    assert "extra 'live' (fastapi missing)" in run("serve", "--storage", "sqlite:///s.db", "--open", code=2)
+    said = run("serve", "--storage", "sqlite:///s.db", "--open", code=2)
+    assert "needs the extra 'live': pip install" in said
+    assert "(fastapi missing)" in said
 
 
 def test_help_says_how_to_be_safe(run):

@@ -33,12 +33,12 @@ def phantom(reopen):
     return mutant
 
 
-def serves_retired(waiting_for):
+def serves_retired(waiting):
     """A unit gets its waiting trial although its arm was retired."""
 
-    def mutant(journal, unit):
-        known = journal.records.unit(unit)
-        return [known.last] if known is not None and known.last in journal.pending else []
+    def mutant(ask, study):
+        known = study.journal.records.unit(ask.unit)
+        return [known.last] if known is not None and known.last in study.journal.pending else []
 
     return mutant
 

@@ -18,9 +18,7 @@ class Served:
 
     def __init__(self, storage):
         port = free_port()
-        config = uvicorn.Config(
-            create_app(storage, None), "127.0.0.1", port, ws="none", log_level="critical"
-        )
+        config = uvicorn.Config(create_app(storage, None), "127.0.0.1", port, ws="none", log_level="critical")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()

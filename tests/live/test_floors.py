@@ -112,7 +112,7 @@ def test_estimates_judge_the_choice_without_the_floor():
     [
         (-0.1, r"'floor' must be a number from 0 to 1 \(got -0.1\)"),
         (True, r"'floor' must be a finite number \(got True\)"),
-        ("0.1", "'floor' must be a finite number"),
+        ("0.1", "'floor' must be a number, or numbers by the names of arms"),
         (0.4, r"'floor' must be at most 1 in all: those of 'a', 'b', 'c' sum to 1.2 \(got 0.4\)"),
         ({"a": 0.6, "c": 0.6}, "'floor' must be at most 1 in all: those of 'a', 'c' sum to 1.2"),
         ({"a": 2}, r"'floor\['a'\]' must be a number from 0 to 1 \(got 2\)"),

@@ -37,7 +37,7 @@ def at_once(study, acts):
     with local_of(study).lock:
         for thread in threads:
             thread.start()
-        while len(study._queue) < len(acts):
+        while len(local_of(study)._queue) < len(acts):
             time.sleep(0.001)
     for thread in threads:
         thread.join(60)
@@ -125,7 +125,7 @@ def test_a_rename_among_writers(study, token):
         threads = [threading.Thread(target=act, daemon=True) for act in acts[:2] + acts[3:]]
         for thread in [*threads[:2], renamed, *threads[2:]]:
             thread.start()
-        while len(study._queue) < 4:
+        while len(local_of(study)._queue) < 4:
             time.sleep(0.001)
     for thread in [*threads, renamed]:
         thread.join(60)

@@ -215,6 +215,7 @@ def test_bad_ids(bad):
         ("name", {"name": "line\nbreak"}),
         ("storage", {"storage": "maize.db"}),
         ("storage", {"storage": "sqlite:///:memory:"}),
+        ("storage", {"storage": "sqlite:///file:?uri=true"}),  # no path: a temporary file, gone at the end
     ],
 )
 def test_bad_studies_are_refused_by_name(field, given):

@@ -157,7 +157,7 @@ class Study(Calls):
             raise ArgumentError("floor", "of arms of the study, at most 1 in all", floor)
         self.floor = {arm: share for arm, share in named.items() if share} or (0.0 if named else floor or 0.0)
 
-    def winner(self, delta, segment=None):
+    def declare_winner(self, delta, segment=None):
         """Name the arm that ``came``, if any; it has the best mean, and once it is named, it stays."""
         self.check_segment(segment)
         means = [self.sign * self.mean(arm, segment) for arm in self.active()]

@@ -64,9 +64,8 @@ class Told(NamedTuple):
 
 Step = Write | Truncate | Sync | Link | SyncFolder | Told
 
-_OPEN = ctypes.CFUNCTYPE(
-    c_int, c_void_p, c_void_p, c_void_p, c_int, POINTER(c_int)
-)  # SQLite keeps the pointer to the path
+# The path of _OPEN is no c_char_p, which would be a copy: SQLite keeps the pointer, and names other files after it.
+_OPEN = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, POINTER(c_int))
 _DELETE = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_int)
 _WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
 _TRUNCATE = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)

@@ -38,6 +38,15 @@ UNSAFE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def nothing_elsewhere(tmp_path_factory, monkeypatch):
+    """SQLite makes all files beside its own, also while we record: it keeps the pointer to the path."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(folder)
+    yield
+    assert not list(folder.iterdir())
+
+
 class Recorded(NamedTuple):
     """Steps of SQLite, and the states before, after each call, and after some calls at once."""
 

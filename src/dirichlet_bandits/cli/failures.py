@@ -81,7 +81,8 @@ def _plurals(word: str) -> tuple[str, ...]:
 def name_options(app: typer.Typer) -> None:
     """Make all commands of an app and its groups :class:`NamedOptions`."""
     for command in app.registered_commands:
-        command.cls = NamedOptions
+        if not issubclass(command.cls or TyperCommand, NamedOptions):
+            command.cls = NamedOptions
     for group in app.registered_groups:
         if group.typer_instance is not None:
             name_options(group.typer_instance)

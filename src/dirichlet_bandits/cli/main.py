@@ -23,6 +23,7 @@ from dirichlet_bandits.cli import (
     study_estimates,
 )
 from dirichlet_bandits.cli import verbose as verbosity
+from dirichlet_bandits.cli.declared_commands import DeclaredCommand
 from dirichlet_bandits.cli.failures import name_options
 
 _NEW_OBJECTS = 200_000  # allocations before a garbage collection; Python's default of 700 suits long-running programs
@@ -39,7 +40,6 @@ app = typer.Typer(
 for command in (
     simulate.simulate,
     compare.compare,
-    plan.plan,
     example.example,
     policies.policies,
     paper.paper,
@@ -47,7 +47,7 @@ for command in (
     compile.compile,
 ):
     app.command()(command)
-study.app.command()(study_estimates.estimate_difference)
+app.command(cls=DeclaredCommand)(plan.plan)
 study.app.command()(study_estimates.estimate)
 study.app.command()(study_audit.events)
 study.app.command()(study_audit.audit_log)

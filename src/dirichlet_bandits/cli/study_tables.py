@@ -1,6 +1,5 @@
 """Print the tables of ``study list`` and ``study show``."""
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.study_operations import floor_words
 from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
 from dirichlet_bandits.display.readings import drift_words, earnings
 
@@ -19,17 +19,11 @@ _MOST_PENDING = 10  # trials that are named; JSON has all
 
 def show_list(storage: str, archived: bool, form: tables.Form) -> None:
     """Print all studies, or the archived ones, one row per study."""
-    from dirichlet_bandits.live.opening import list_studies
+    from dirichlet_bandits.live.opening import Listed, list_studies
 
     rows = list_studies(storage, archived=archived)
-    columns = [
-        tables.Column("study", "study"),
-        tables.Column("policy", "policy", prose=True),
-        tables.Column("arms", "arms"),
-        tables.Column("trials", "trials"),
-        tables.Column("pending", "pending"),
-        tables.Column("best", "best arm"),
-    ]
+    headers = {name: name for name in Listed._fields} | {"best": "best arm"}
+    columns = [tables.Column(name, header, prose=name == "policy") for name, header in headers.items()]
     if rows or form != "text":
         tables.show(tables.Table("Studies", columns, rows), form)
     else:
@@ -44,6 +38,8 @@ _NUMBERS = ("value", "mean", "std", "low", "high", *_LIFT)
 
 def show_study(study: "db.Study", form: tables.Form, segment: str | None = None) -> None:
     """Print the arms with their means, intervals and propensities (by segment if there are any), and pending trials."""
+    from dirichlet_bandits.live.readings import named_winner
+
     summary = study.summary(segment=segment)
     pooled = bool(study.segments) and segment is None
     chances = dict.fromkeys(map(str, summary.index), math.nan) if pooled else study.propensities(segment=segment)
@@ -54,7 +50,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         best, why = said["best_arm"], said["best_arm_reason"]
         tables.note(f"best: {best}, {why}" if best is not None else f"no best arm yet: {why}")
         for part in study.segments if pooled else [segment]:
-            if found := study._named_winner(part):
+            if found := named_winner(study, part):
                 where = "" if part is None else f" in {part}"
                 tables.note(f"winner{where}: {found[0]}, established after {found[1]:,} trials")
                 tables.note(found[2])
@@ -65,8 +61,8 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
             tables.note(f"over the segments {', '.join(study.segments)}; --segment shows one")
         else:
             tables.note("next: propensity of the next decision")
-        if study.reward_unit is not None:
-            tables.note(f"rewards in {study.reward_unit}")
+        if study.settings.in_unit:
+            tables.note(f"rewards{study.settings.in_unit}")
         if study.floor:
             tables.note(f"floor: {floor_words(study.floor)}")
         if waiting:
@@ -80,7 +76,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
     ]
-    winner = None if pooled else study._named_winner(segment)
+    winner = None if pooled else named_winner(study, segment)
     around = {
         "study": study.name,
         "policy": repr(study.policy),
@@ -91,26 +87,10 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         "best_reason": said["best_arm_reason"],
         "winner": winner and winner[0],
         "winner_assumes": winner and winner[2],
-        "interval": said["interval"],
-        "confidence": said["confidence"],
-        "compared_with": said["compared_with"],
-        "earned": said["earned"],
-        "equal_split": said["equal_split"],
-        "drift": said["drift"],
+        **{key: said[key] for key in ("interval", "confidence", "compared_with", "earned", "equal_split", "drift")},
         "pending_trials": [{"id": trial.id, "arm": trial.arm} for trial in waiting],
     }
     tables.show(tables.Table(study.name, columns, rows), form, around, "arms")
-
-
-def floor_words(floor: float | dict[str, float]) -> str:
-    """Describe the floor of a study in words.
-
-    >>> floor_words(0.1), floor_words({"red": 0.2}), floor_words(0.0)
-    ('0.1 for every arm', '0.2 for red', 'none')
-    """
-    if isinstance(floor, dict):
-        return ", ".join(f"{share:g} for {arm}" for arm, share in floor.items())
-    return f"{floor:g} for every arm" if floor else "none"
 
 
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float] | None) -> tables.Table:
@@ -174,13 +154,3 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         tables.note(earnings(said))
     if said["drift"]:
         tables.note(f"careful: {drift_words(said['drift'])}")
-
-
-def winner_json(found: "db.Winner") -> str:
-    """Return a winner as JSON, without infinities."""
-
-    def finite(value: object) -> object:
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    rivals = [{key: finite(value) for key, value in vars(rival).items()} for rival in found.rivals]
-    return json.dumps({**vars(found), "rivals": rivals}, ensure_ascii=False, indent=2)

@@ -34,6 +34,11 @@ class PlotSettings:
             finite_number("lower_bound", self.lower_bound)
         text("reward_unit", self.reward_unit)
 
+    @property
+    def in_unit(self) -> str:
+        """The unit of the rewards in parentheses, after a space; empty if there is none."""
+        return f" ({self.reward_unit})" if self.reward_unit else ""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -90,13 +95,9 @@ class Experiment:
 
     def picture(self, result: Result, path: str | PathLike[str] | None = None, panel: Panel | None = None) -> Any:
         """Plot a result of this experiment with the settings of its file: all policies, or those of a panel."""
-        settings = self.plot
         return result.plot(
             path,
             policies=None if panel is None else panel.policies,
             title=self.title if panel is None else f"{self.title}: {panel.title}",
-            log_time=settings.log_time,
-            log_regret=settings.log_regret,
-            lower_bound=settings.lower_bound,
-            reward_unit=settings.reward_unit,
+            **vars(self.plot),
         )

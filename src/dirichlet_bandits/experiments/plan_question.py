@@ -1,4 +1,4 @@
-"""The question that a plan answers: declared once, for :func:`plan`, a service and its clients."""
+"""The question of a plan: what :func:`plan`, a command, a form and a request to a service may ask."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
@@ -9,6 +9,7 @@ from dirichlet_bandits.arms import Bandit, Empirical
 from dirichlet_bandits.declared import Check, Declared, declared, integer, number, pair, sequence
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.live.fields import Delta, Margin
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import Seed
@@ -19,7 +20,7 @@ MOST_CASES: Final = 12
 
 
 def past_bandit(rewards: Mapping[str, Sequence[float]]) -> Bandit:
-    """Return arms with these past rewards."""
+    """Return past rewards by arm as a bandit."""
     try:
         with np.errstate(over="ignore"):  # a mean that is not finite is refused
             return Bandit(rewards)
@@ -36,12 +37,12 @@ def _written_bandit(given: Any) -> dict[str, list[float]]:
     return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
 
 
-def _whole_seed(seed: Any) -> int:
-    return whole_number("seed", seed, 0)
-
-
 def _written_policies(given: Sequence[Policy | str]) -> list[str]:
     return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
+
+
+def _whole_seed(seed: Any) -> int:
+    return whole_number("seed", seed, 0)
 
 
 def _kept(field: str, value: Any) -> Any:
@@ -49,9 +50,7 @@ def _kept(field: str, value: Any) -> Any:
 
 
 _LISTS: Final = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
-Rewards = Annotated[
-    Bandit | Mapping[str, Sequence[float]], Check("past rewards by arm", _kept, _LISTS, write=_written_bandit)
-]
+_MOST_ARMS: Final = 20  # that a service simulates
 _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal split"
 
 
@@ -59,10 +58,16 @@ _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal spl
 class Question(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
-    bandit: Rewards | None = None
-    baseline: Annotated[float, number(example=0.1)] | None = None
-    lift: Annotated[float, number(example=0.03)] | None = None
-    arms: Annotated[int, integer(2, served=20)] = 2
+    bandit: (
+        Annotated[
+            Bandit | Mapping[str, Sequence[float]],
+            Check("past rewards by arm", _kept, _LISTS, write=_written_bandit, served=_MOST_ARMS),
+        ]
+        | None
+    ) = None
+    baseline: Annotated[float, number(example=0.1), "Mean of all arms but one, for rewards of 0 and 1."] | None = None
+    lift: Annotated[float, number(example=0.03), "How much larger the mean of the last arm is."] | None = None
+    arms: Annotated[int, integer(2, served=_MOST_ARMS), "Number of arms, with a baseline."] = 2
     policies: (
         Annotated[
             Sequence[Policy | str],
@@ -74,14 +79,23 @@ class Question(Declared):
                 example=["TopTwo", "EpsilonGreedy(0.2)"],
                 served=MOST_CASES,
             ),
+            "Policies to try, with parameters.",
         ]
         | None
     ) = None
-    floors: Annotated[Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES)] = (0.0, 0.1)
-    delta: Annotated[float, number(0, 1, strictly=True)] = 0.05
-    margin: Annotated[float, number()] = 0.0
-    horizon: Annotated[int, integer(1, served=50_000, example=20_000)] = 20_000
-    every: Annotated[int, integer(1, example=100)] = 100
-    replications: Annotated[int, integer(2, served=1000)] = 200
-    bounds: Annotated[Bounds, pair()] | None = None
-    seed: Annotated[Seed, Check("a whole number", _kept, {"type": "integer", "minimum": 0}, int, _whole_seed)] = 0
+    floors: Annotated[
+        Sequence[float], sequence(number(example=0.1), "a list of numbers", most=MOST_CASES), "Floors to try."
+    ] = (0.0, 0.1)
+    delta: Delta = 0.05
+    margin: Margin = 0.0
+    horizon: Annotated[
+        int, integer(1, served=50_000, example=20_000), "Number of trials after which a study ends without a winner."
+    ] = 20_000
+    every: Annotated[int, integer(1, example=100), "Number of trials between checks for a winner."] = 100
+    replications: Annotated[int, integer(2, served=1000), "Number of studies to simulate."] = 200
+    bounds: Annotated[Bounds, pair(), "Bounds of all rewards; 0 and 1 if left out."] | None = None
+    seed: Annotated[
+        Seed,
+        Check("a whole number", _kept, {"type": "integer", "minimum": 0}, integer(0).read, _whole_seed),
+        "The same seed gives the same numbers.",
+    ] = 0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.answers import Null
 from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
 from dirichlet_bandits.arms.tapes import draw_tape
-from dirichlet_bandits.declared import Null
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars

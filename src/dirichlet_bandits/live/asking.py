@@ -7,7 +7,7 @@ from dirichlet_bandits.errors import ArgumentError, ConflictError
 from dirichlet_bandits.live.decider import VERSION
 from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import Asked, CallRecorded
-from dirichlet_bandits.live.fields import Count, Name
+from dirichlet_bandits.live.fields import Count, Segment, Unit
 from dirichlet_bandits.live.operation import WRITE, Change, Present, operation
 from dirichlet_bandits.live.records import PENDING, TokenRecord
 from dirichlet_bandits.live.settings import StudySettings
@@ -19,8 +19,8 @@ class Ask(Change[list[Trial]]):
     """Return the next trials, all decided by the rewards so far; for the token of an earlier ask, its trials."""
 
     n: Count = 1
-    segment: Name | None = None
-    unit: Name | None = None
+    segment: Segment | None = None
+    unit: Unit | None = None
     decides: ClassVar[bool] = True
 
     def prepare(self, settings: StudySettings) -> None:

@@ -1,9 +1,12 @@
 """The fields of operations and settings: what each accepts, in the words of its errors."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from dirichlet_bandits.declared import Check, choice, integer, number, pair, sequence, text
+from dirichlet_bandits.csv_tables import WORDS
+from dirichlet_bandits.declared import Check, choice, integer, number, pair, read_number, sequence, text
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES, checked_attributes
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
@@ -23,23 +26,62 @@ SERVED_REWARDS: Final = 10_000
 SERVED_ARMS: Final = 1000
 """What one request to a service may hold."""
 
-Name = Annotated[str, text(example="maize")]
-Reason = Annotated[str, text(example="typed twice")]
-Note = Annotated[str, text(LONGEST_NOTE, lines=True, example="hail in May")]
-Count = Annotated[int, integer(1, MOST_ASKED, served=SERVED_TRIALS)]
-Reward = Annotated[float, number(flags=True, example=3120.0)]
+
+def read_reward(word: str) -> float | str:
+    """Return a number; yes and no are 1 and 0.
+
+    >>> read_reward("3120.5"), read_reward("Yes"), read_reward("no")
+    (3120.5, 1.0, 0.0)
+    """
+    return WORDS[word.lower()] if word.lower() in WORDS else read_number(word)
+
+
+Name = Annotated[str, text()]
+Arm = Annotated[str, text(example="26 Feb"), "Name of the arm."]
+Unit = Annotated[str, text(), "Unit that keeps its arm, such as a user."]
+Segment = Annotated[str, text(), "Segment of the study, if it has any."]
+Reason = Annotated[str, text(example="typed twice"), "Reason, for the log."]
+Note = Annotated[str, text(LONGEST_NOTE, lines=True, example="hail in May"), "Note, which replaces the stored one."]
+Count = Annotated[int, integer(1, MOST_ASKED, served=SERVED_TRIALS), "Number of trials."]
+Reward = Annotated[
+    float, replace(number(flags=True, example=3120.0), read=read_reward), "Reward: a number, or yes and no for 1 and 0."
+]
 Probability = Annotated[float, number(0, 1)]
-Confidence = Annotated[float, number(0, 1, strictly=True, example=0.95)]
+Confidence = Annotated[
+    float, number(0, 1, strictly=True, example=0.95), "Probability that the interval is right, at all times at once."
+]
+Delta = Annotated[float, number(0, 1, strictly=True, example=0.05), "Probability of ever naming a wrong winner."]
+Margin = Annotated[float, number(), "How much worse than the best arm the winner may be."]
 Number = Annotated[float, number()]
-Bounds = Annotated[tuple[float, float], pair()]
-Names = Annotated[Sequence[str], sequence(text(example="26 Feb"), "a list of names", distinct=True, most=SERVED_ARMS)]
+Bounds = Annotated[tuple[float, float], pair(), "Bounds of all rewards."]
+Names = Annotated[
+    Sequence[str],
+    sequence(text(), "a list of names", distinct=True, most=SERVED_ARMS, example=["26 Feb", "13 Mar"]),
+]
 Direction = Annotated[str, choice(MAXIMIZE, MINIMIZE)]
 
 
 _TRIAL: Final = integer(0, example=0)
-TrialId = Annotated[int, _TRIAL]
+TrialId = Annotated[int, _TRIAL, "Id of the trial, as ask returns it."]
 TrialIds = Annotated[Sequence[int], sequence(_TRIAL, "a list of trials", most=SERVED_REWARDS)]
 Rewards = Annotated[Sequence[float], sequence(number(flags=True, example=1.0), "numbers", most=SERVED_REWARDS)]
+
+
+def as_given(word: str) -> str | int | float:
+    """Return a number if Python writes it the same way, else the text, so that no digit is lost.
+
+    >>> [as_given(word) for word in ("7", "-7.5", "007", "7.50", "9007199254740993", "nan")]
+    [7, -7.5, '007', '7.50', 9007199254740993, 'nan']
+    """
+    for kind in (int, float):
+        try:
+            found = kind(word)
+        except ValueError:
+            continue
+        if str(found) == word and (kind is int or math.isfinite(found)):
+            return found
+    return word
+
 
 _SCALARS: Final[list[dict[str, Any]]] = [{"type": kind} for kind in ("string", "number", "boolean", "null")]
 Attributes = Annotated[
@@ -48,8 +90,10 @@ Attributes = Annotated[
         f"at most {MOST_ATTRIBUTES} values by name",
         checked_attributes,
         {"type": "object", "additionalProperties": {"anyOf": _SCALARS}, "maxProperties": MOST_ATTRIBUTES},
+        as_given,
         example={"plot": 7},
     ),
+    "Values to store with the trial, by name.",
 ]
 
 _SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
@@ -59,9 +103,11 @@ FloorOfArms = Annotated[
         "a number, or numbers by the names of arms",
         checked_shares,
         {"anyOf": [_SHARE, {"type": "object", "additionalProperties": _SHARE}]},
+        read_number,
         example=0.1,
         served=SERVED_ARMS,
     ),
+    "Least probability of every arm, such as 0.1, or of some arms, by name; 0 for none.",
 ]
 
 
@@ -81,6 +127,7 @@ OfPolicy = Annotated[
         write=lambda policy: POLICY.to_text(policy, "policy"),
         example="NPTS(upper=1)",
     ),
+    "Policy with parameters, such as NPTS(upper=1).",
 ]
 
 
@@ -108,6 +155,7 @@ SeedNumber = Annotated[
         example=7,
         served=2**128 - 1,
     ),
+    "The same seed and rewards give the same decisions.",
 ]
 Window = Annotated[
     float,
@@ -115,8 +163,10 @@ Window = Annotated[
         "seconds, or a text such as '24h', '30min', '7d' or '45s'",
         lambda field, value: seconds(value, field),
         {"anyOf": [{"type": "number"}, {"type": "string"}]},
+        read_number,
         example="24h",
     ),
+    "When a missing reward is late: 24h, 30min, 7d or seconds.",
 ]
 Late = Annotated[
     float | str,
@@ -124,17 +174,11 @@ Late = Annotated[
         LATE_WORDS,
         checked_late,
         {"anyOf": [{"const": ABANDON_LATE}, {"type": "number"}]},
-        read=lambda word: word if word == ABANDON_LATE else _number_or_text(word),
+        read_number,
         example=0,
     ),
+    "What a late reward means: 'abandon', or a reward such as 0.",
 ]
-
-
-def _number_or_text(word: str) -> float | str:
-    try:
-        return float(word)
-    except ValueError:
-        return word
 
 
 def _accepted_history(field: str, value: Any) -> dict[str, tuple[float, ...]]:
@@ -224,4 +268,4 @@ ChoiceOfArms = Annotated[
         example="26 Feb",
     ),
 ]
-EventLimit = Annotated[int, integer(1, 10_000, example=100)]
+EventLimit = Annotated[int, integer(1, 10_000, example=100), "Number of events."]

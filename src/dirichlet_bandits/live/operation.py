@@ -11,7 +11,8 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, TypeVar, dataclass_transform
 
-from dirichlet_bandits.declared import Declared, declared, read_as, schema_of, written
+from dirichlet_bandits.answers import read_as, schema_of, written
+from dirichlet_bandits.declared import Declared, declared
 from dirichlet_bandits.errors import ConflictError, NotFoundError
 from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import CallRecorded
@@ -40,11 +41,14 @@ class Present(NamedTuple):
     decider: "Decider"
     late: Sequence[int]
 
-    def trial(self, id: int) -> TrialRecord:
-        """Return what is known of a trial; refuse one that does not exist."""
+    def check_trial(self, id: int) -> None:
+        """Refuse a trial that does not exist."""
         n = len(self.journal.arm_of)
         if id >= n:
             raise NotFoundError(f"no trial {id} in the study {self.name!r} (trials so far: {n})")
+
+    def trial(self, id: int) -> TrialRecord:
+        """Return what is known of a trial."""
         return self.journal.records.trial(id)
 
     def arm(self, name: str) -> int:

@@ -29,9 +29,9 @@ from dirichlet_bandits.live.events import (
     Voided,
 )
 from dirichlet_bandits.live.fields import (
+    Arm,
     Attributes,
     FloorOfArms,
-    Name,
     Note,
     PastTrials,
     Reason,
@@ -67,7 +67,7 @@ class Tell(Change[None]):
         settings.checked_reward(self.reward)
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         said = annotation(self.note, self.attributes)
@@ -75,8 +75,8 @@ class Tell(Change[None]):
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         rewarded, *noted = self.intended(study)
-        new = takes_reward(study, self.id, self.reward)
-        return [*([rewarded] if new else []), *(event for event in noted if is_noteworthy(study, event))]
+        new = [rewarded] if takes_reward(study, self.id, self.reward) else []
+        return [*new, *(event for event in noted if is_noteworthy(study, event))] if noted else new
 
 
 @operation(WRITE)
@@ -101,7 +101,7 @@ class TellMany(Change[None]):
 
     def check(self, study: Present) -> None:
         for trial in self.ids:
-            study.trial(trial)
+            study.check_trial(trial)
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Rewarded(trial, reward) for trial, reward in dict(zip(self.ids, self.rewards, strict=True)).items()]
@@ -114,6 +114,8 @@ class TellMany(Change[None]):
 
 def takes_reward(study: Present, trial: int, value: float) -> bool:
     """Whether a trial takes this reward, False if it has it; refuse a trial that takes none or has another one."""
+    if trial in study.journal.pending:  # nearly always
+        return True
     record = study.trial(trial)
     if record.status == ABANDONED:
         raise ConflictError(f"trial {trial} {_why_abandoned(study, record)}: it takes no reward")
@@ -126,7 +128,7 @@ def takes_reward(study: Present, trial: int, value: float) -> bool:
             raise ConflictError(f"trial {trial} {_closed(study)}, {counted}: {advice}")
         done = "corrected to" if record.revisions else "given"
         raise ConflictError(f"trial {trial} was {done} {record.reward!r} (now {value!r})")
-    return record.status == PENDING
+    return False
 
 
 def _closed(study: Present) -> str:
@@ -140,7 +142,7 @@ def _why_abandoned(study: Present, record: TrialRecord) -> str:
 
 @operation(WRITE)
 class Annotate(Change[None]):
-    """Add a note and attributes to a trial; null removes an attribute. Repeating the call changes nothing."""
+    """Add a note and attributes to a trial. Repeating the call changes nothing; null removes an attribute."""
 
     id: TrialId
     note: Note | None = None
@@ -152,7 +154,7 @@ class Annotate(Change[None]):
             raise ArgumentError("note", "a text, unless attributes are given", self.note)
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Noted(self.id, annotation(self.note, self.attributes))]
@@ -265,7 +267,7 @@ class OfOneTrial(Change[None]):
     id: int
 
     def check(self, study: Present) -> None:
-        study.trial(self.id)
+        study.check_trial(self.id)
 
 
 @operation(WRITE)
@@ -353,7 +355,7 @@ def revisable(study: Present, trial: int) -> TrialRecord:
 class AddArm(Change[None]):
     """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
 
-    arm: Name
+    arm: Arm
 
     def intended(self, study: Present) -> Sequence[Event]:
         names = study.journal.names
@@ -373,7 +375,7 @@ class AddArm(Change[None]):
 class RetireArm(Change[None]):
     """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
 
-    arm: Name
+    arm: Arm
 
     def check(self, study: Present) -> None:
         study.arm(self.arm)
@@ -392,7 +394,7 @@ class RetireArm(Change[None]):
 
 @operation(MANAGE)
 class SetFloor(Change[None]):
-    """Change the minimal probability of each arm: one number for all, numbers by name, or null for no floor."""
+    """Change the minimal probability of each arm: one number for all, or numbers by name. Null removes the floor."""
 
     floor: FloorOfArms | None
 

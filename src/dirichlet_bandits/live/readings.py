@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
+from dirichlet_bandits.answers import written
 from dirichlet_bandits.arms import CVaR, Mean
-from dirichlet_bandits.declared import integer, written
+from dirichlet_bandits.declared import integer, text
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.off_policy import Estimate
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
@@ -18,13 +19,15 @@ from dirichlet_bandits.live.bounds import checked_bounds
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import WinnerDeclared
 from dirichlet_bandits.live.fields import (
+    Arm,
     Bounds,
     ChoiceOfArms,
     Confidence,
+    Delta,
     EventLimit,
-    Name,
-    Number,
+    Margin,
     Probability,
+    Segment,
     TrialId,
 )
 from dirichlet_bandits.live.local import Local, local_of
@@ -96,7 +99,7 @@ class ReadPending(Reading[list[Trial]]):
 class ReadPropensities(Reading[dict[str, float]]):
     """Return the exact probability that each arm is in the next round, of a segment if the study has segments."""
 
-    segment: Name | None = None
+    segment: Segment | None = None
 
     def read(self, local: Local) -> dict[str, float]:
         checked_segment(self.segment, local.settings.segments)
@@ -114,7 +117,7 @@ class ReadSummary(Reading["Summary"]):
 
     confidence: Confidence = CONFIDENCE
     bounds: Bounds | None = None
-    segment: Name | None = None
+    segment: Segment | None = None
 
     def read(self, local: Local) -> "Summary":
         if self.segment is not None:
@@ -175,9 +178,9 @@ class ReadWinner(OfWinner, Reading[Winner]):
     The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
     """
 
-    delta: Confidence = DELTA
-    margin: Number = 0.0
-    segment: Name | None = None
+    delta: Delta = DELTA
+    margin: Margin = 0.0
+    segment: Segment | None = None
 
     def read(self, local: Local) -> Winner:
         with local.lock:
@@ -191,9 +194,9 @@ class DeclareWinner(OfWinner, Change[Winner]):
     The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
     """
 
-    delta: Confidence = DELTA
-    margin: Number = 0.0
-    segment: Name | None = None
+    delta: Delta = DELTA
+    margin: Margin = 0.0
+    segment: Segment | None = None
     has_token: ClassVar[bool] = False
 
     def prepare(self, settings: StudySettings) -> None:
@@ -333,8 +336,8 @@ def _seed(settings: StudySettings) -> int:
 class EstimateDifference(Reading[DifferenceEstimate]):
     """Estimate by how much the rewards of arm a exceed those of arm b, even if the arms change."""
 
-    a: Name
-    b: Name
+    a: Annotated[Arm, "Name of an arm."]
+    b: Annotated[str, text(example="13 Mar"), "Name of the arm to compare it with."]
     bounds: Bounds | None = None
     confidence: Confidence = CONFIDENCE
 

@@ -1,6 +1,6 @@
 """The settings of a study: declared once, and what ``create_study`` builds, stores, compares and sends."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from dirichlet_bandits.declared import Declared, declared
 from dirichlet_bandits.errors import ArgumentError, ConflictError
@@ -25,6 +25,7 @@ from dirichlet_bandits.live.floors import check_sum, checked_floor
 from dirichlet_bandits.live.lateness import Lateness, check_both
 from dirichlet_bandits.live.warm_start import Warm, check_borrow, check_warm
 from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.storage.events import Settings as Stored
 from dirichlet_bandits.validation import LARGEST_SCALE, reward_number
 
@@ -39,23 +40,24 @@ class StudySettings(Declared):
     study is created.
     """
 
-    arms: Names
+    arms: Annotated[Names, "Names of the arms."]
     policy: OfPolicy = _DEFAULT
     seed: SeedNumber | None = None
-    direction: Direction = MAXIMIZE
-    control: Name | None = None
-    reward_unit: Name | None = None
+    direction: Annotated[Direction, "Rewards are maximized; with minimize, they are costs."] = MAXIMIZE
+    control: Annotated[Name | None, "Arm that the others are compared with."] = None
+    reward_unit: Annotated[Name | None, "Unit of the rewards, such as kg/ha; only shown."] = None
     bounds: Bounds | None = None
     floor: FloorOfArms | None = None
     window: Window | None = None
     late: Late | None = None
-    segments: Names | None = None
+    segments: Annotated[Names | None, "Segments that learn separately."] = None
     history: History | None = None
-    weight: Probability | None = None
-    borrow: Probability | None = None
+    weight: Annotated[Probability | None, "Weight of each past reward, from 0 to 1."] = None
+    borrow: Annotated[Probability | None, "Weight of rewards in other segments, from 0 to 1 (experimental)."] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._normalize("policy", as_policy(self.policy))  # the default is a text
         direction_for(self.policy, self.direction)
         if self.control is not None and self.control not in self.arms:
             raise ArgumentError("control", "one of the arms, or None", self.control)
@@ -85,6 +87,11 @@ class StudySettings(Declared):
     def sign(self) -> Sign:
         """How the policy sees the rewards or costs of the study."""
         return direction_for(self.policy, self.direction)
+
+    @property
+    def in_unit(self) -> str:
+        """The unit of the rewards in parentheses, after a space; empty if there is none."""
+        return f" ({self.reward_unit})" if self.reward_unit else ""
 
     @property
     def limits(self) -> tuple[float, float]:

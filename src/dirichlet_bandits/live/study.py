@@ -3,33 +3,53 @@
 :class:`Study` has the methods that change a study, on top of those that read it (``reading.py``). Each of them makes an
 operation and hands it to the study's transport.
 
-    Declared once
-        operation.py, asking.py, operations.py, readings.py    what can be done to a study, and what can be asked of it
-        events.py                   what can happen in a study
-        settings.py, fields.py      what a study is created with; what each field accepts
-        managing.py                 creates, loads, lists, renames, archives and deletes studies by name
+    What is declared
+        operation.py                what an operation is; ``Present``, what it sees of a study
+        asking.py                   the operation that assigns arms: of a round, of a segment, of a unit
+        operations.py               the other operations that change a study
+        readings.py                 those that only read it
+        settings.py                 what a study is created with
+        fields.py                   what each field accepts
+        event.py                    what all events have in common
+        events.py                   what can happen: one class per kind of event
 
-    From events to decisions
-        local.py                    carries out operations: reads events, writes in transactions
-        journal.py, segments.py     what the events amount to, in all and in each segment
-        records.py                  what is known of one trial, unit or token
-        counted_rewards.py          the rewards that count
-        decider.py                  which arms come next and with which probabilities
-        warm_start.py               past rewards with a weight, which affect decisions and nothing else
-        direction.py                whether rewards should be large or costs small
-        floors.py                   the minimal probability of each arm
-        lateness.py                 windows, and what a missing reward means after them
+    Opening and carrying out
+        opening.py                  creates, loads, lists and deletes studies by name
+        reading.py                  ``ReadableStudy``, the base class: the methods that change nothing
+        local.py                    carries operations out where the study is stored: reads, writes in transactions
         group_commit.py             threads that share one commit
         interrupts.py               work that Ctrl-C cannot interrupt
         compile_live.py             compiles what the first decisions need ahead of time
 
-    Summaries and winners
-        summary.py, best.py         one row per arm, as a table and in a notebook; the best arm so far
-        winner.py                   the winner, with a bound on the probability of error
+    From events to decisions
+        journal.py                  ``Journal``, which applies the events one after the other
+        view.py                     the counts that they amount to, of the study or of a segment
+        records.py                  what is known of one trial, one unit or one token
+        counted_rewards.py          the rewards that count
+        decider.py                  ``Decider``, which arms come next and with which probabilities
+        warm_start.py               past rewards with a weight, which affect decisions and nothing else
+        direction.py                whether rewards should be large or costs small
+        floors.py                   the minimal probability of each arm
+        lateness.py                 windows, and what a missing reward means after them
+
+    Values and their checks
+        trial.py                    a trial as its caller gets it
+        description.py              policies and names, as a storage keeps them
+        annotations.py              notes and attributes of trials
+        past_trials.py              trials of the past, decided elsewhere
+        bounds.py                   bounds of the rewards, declared or known
+
+    Summaries and winners (``inference`` has the statistics)
+        summary.py                  one row per arm, as a table and in a notebook
+        segment_means.py            means over all segments
+        bands.py                    intervals for means after some numbers of trials, for charts
+        winner.py                   the winner, and what is stored of it
 
     The log
         export.py                   trials as a table, and as files
         audit.py                    what happened, event by event, and which key did it
+        logged_rounds.py            the rounds of the log, with all propensities
+        off_policy.py               what another choice of arms would have earned
         replay.py                   repeats every decision and compares
         recovery.py                 what can still be read if events are missing
 """

@@ -368,7 +368,7 @@ def study_html(study: "ReadableStudy") -> str:
     below += [f"careful: {drift_words(said['drift'])}"] if said["drift"] else []
     below.append(f"interval: {said['interval']}")
     marked = None if best is None else list(summary.index).index(best)
-    unit = "" if study.reward_unit is None else f", rewards in {study.reward_unit}"
-    caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials{unit}"
+    caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials, rewards{study.settings.in_unit}"
+    caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
     return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))

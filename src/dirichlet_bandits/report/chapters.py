@@ -80,7 +80,7 @@ def regret_chapter(
     runs = int(result.summary()["replications"].min())
     note = f"quick run: {runs} {runs_are}" if quick else ""
     over = f"{runs} {runs_are} of {measured(result.horizon)} pulls"
-    unit = f" ({experiment.plot.reward_unit})" if experiment.plot.reward_unit else ""
+    unit = experiment.plot.in_unit
     caption = (
         f"{_label(result)}{unit} after {measured(result.horizon)} pulls, {runs} {runs_are}; s.e. is the standard error "
         f"of the mean. {_LOWEST} marks the lowest mean; {_TIED} cannot be distinguished from it."
@@ -224,10 +224,10 @@ def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs
     if result.values is not None:
         words = "The value of each arm over time; dotted lines mark the changes."
         pictures.append(
-            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.reward_unit), words)
+            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.in_unit), words)
         )
     if isinstance(experiment.bandit, Bandit):
-        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.reward_unit)
+        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.in_unit)
         pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:
@@ -266,7 +266,7 @@ def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
 
 def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
     """Make the table of the arms' values and means, beside those in the paper."""
-    unit = f" ({experiment.plot.reward_unit})" if experiment.plot.reward_unit else ""
+    unit = experiment.plot.in_unit
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
     headers = ["arm", "mean", bandit.objective.name]
     printed = experiment.paper.values if experiment.paper else {}

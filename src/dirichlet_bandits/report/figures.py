@@ -24,7 +24,7 @@ _MOST_ARMS = 8  # with more of them, the best ones are drawn
 LARGE = 10_000  # from here on an axis reads better with separated thousands than with powers of ten
 
 
-def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
+def laws(bandit: Bandit, title: str, in_unit: str) -> "Figure":
     """Draw a histogram for each arm, one below the other on one axis.
 
     The value of the arm is marked, and the tail whose average is the CVaR is darker.
@@ -54,7 +54,7 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
         axes.set_title(label, fontsize=8, loc="right", pad=1, color=color)
         axes.set_yticks([])
         axes.spines[["top", "right", "left"]].set_visible(False)
-    rows[-1].set_xlabel("reward" + (f" ({plain(unit)})" if unit else ""))
+    rows[-1].set_xlabel("reward" + plain(in_unit))
     if bins[-1] >= LARGE / 10:
         separate_thousands(rows[-1], "x")
     some = f"rewards of the best {n}" if n < len(bandit) else "the rewards"
@@ -62,7 +62,7 @@ def laws(bandit: Bandit, title: str, unit: str) -> "Figure":
     return figure
 
 
-def values(result: Result, title: str, unit: str) -> "Figure":
+def values(result: Result, title: str, in_unit: str) -> "Figure":
     """Draw the value of each arm over time, and the times of the changes."""
     assert result.values is not None
     figure, axes = _single(3.2)
@@ -72,7 +72,7 @@ def values(result: Result, title: str, unit: str) -> "Figure":
     mark_changes(axes, result)
     axes.set_xlim(time[0], time[-1])
     axes.set_xlabel("number of pulls")
-    axes.set_ylabel(plain(result.objective) + (f" ({plain(unit)})" if unit else ""))
+    axes.set_ylabel(plain(result.objective) + plain(in_unit))
     axes.set_title(plain(f"{title}: values of the arms"), fontsize=11)
     if time[-1] >= LARGE:
         separate_thousands(axes, "x")

@@ -70,7 +70,7 @@ def regret(experiment: Experiment, result: Result, panel: Panel | None) -> "Figu
         _ends(right, shown, lines)
         if not settings.log_regret and any(line.high > _top(shown) for line in shown):
             right.set_title("▲ beyond", fontsize=7)
-        unit = f" ({plain(settings.reward_unit)})" if settings.reward_unit else ""
+        unit = plain(settings.in_unit)
         left.set_ylabel(plain(result.regret_label) + unit)
         left.grid(alpha=0.25, linewidth=0.5)
         left.spines[["top", "right"]].set_visible(False)
@@ -117,7 +117,7 @@ def final(experiment: Experiment, result: Result) -> "Figure":
         _plain_log(axes, smallest / 10, 2 * max(line.high for line in lines))
     elif axes.get_xlim()[1] >= LARGE:
         separate_thousands(axes, "x", most=5)
-    unit = f" ({plain(experiment.plot.reward_unit)})" if experiment.plot.reward_unit else ""
+    unit = plain(experiment.plot.in_unit)
     axes.set_xlabel(
         f"{plain(result.regret_label)} after {measured(result.horizon)} pulls{unit}: mean, and 5-95% of the runs"
     )

@@ -85,7 +85,7 @@ class View:
     log_time: bool = False
     log_regret: bool = False
     lower_bound: float | None = None
-    reward_unit: str = ""
+    unit: str = ""
     narrow: bool = False
     direct: bool = False
 
@@ -105,7 +105,7 @@ class View:
 
     def with_unit(self, label: str) -> str:
         """Return the label of an axis with its unit."""
-        return plain(label) + (f" ({plain(self.reward_unit)})" if self.reward_unit else "")
+        return plain(label) + (f" ({plain(self.unit)})" if self.unit else "")
 
     def spread(self, runs: Floats) -> tuple[Floats, Floats] | None:
         """Return the lower and upper edges of the band over replications, which are rows; None without a band."""

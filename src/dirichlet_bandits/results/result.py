@@ -263,7 +263,7 @@ class Result:
             log_time=log_time,
             log_regret=log_regret,
             lower_bound=finite_number("lower_bound", constant) if constant else None,
-            reward_unit=reward_unit,
+            unit=reward_unit,
         )
         legend = plot.checked_legend(legend)
         return plot.picture(view, kind, path, ax=ax, figsize=figsize, legend=legend, title=title)

@@ -67,9 +67,9 @@ def shown_url(url: sa.URL) -> str:
 
 
 def _check_file(path: str | None, shown: str, create: bool) -> None:
-    if path in (None, "", ":memory:"):
+    if not path or path == ":memory:" or path.startswith("file:"):  # SQLite's own URIs may name no file, or memory
         raise ArgumentError("storage", "the URL of a file, 'sqlite:///studies.db', or None for memory", shown)
-    if not create and not os.path.exists(str(path)):
+    if not create and not os.path.exists(path):
         raise NotFoundError(f"no storage at {shown!r}")
 
 

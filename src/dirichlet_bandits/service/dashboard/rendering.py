@@ -25,8 +25,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     theme = request.cookies.get(THEME)
     if "study" in values:
         values["what"] = "cost" if values["study"].direction == MINIMIZE else "reward"
-        values["unit"] = values["study"].reward_unit
-        values["in_unit"] = "" if values["unit"] is None else f" ({values['unit']})"
+        values["in_unit"] = values["study"].settings.in_unit
     values |= {
         "known": key is not None,
         "writes": _may(key, WRITE, values),

@@ -14,7 +14,6 @@ LABELS: Final = {
     "id": "The trial",
     "lower": "The lowest possible value",
     "upper": "The highest possible value",
-    "reward_unit": "The unit of the rewards",
     "floor": "The floor",
     "floors": "The list of floors",
     "baseline": "The number of successes among 100 trials",
