@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import typer.main
-from dirichlet_bandits.service.remote_study import RemoteStudy
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli.main import app
@@ -20,17 +19,17 @@ OPERATIONS = (
 
 # Retired words, and the places where they have another meaning.
 RETIRED = {
-    "history": r"create_study$|study create$|NewStudy$|StudyInfo$|settings$",  # past rewards
-    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|Choice$",  # the share of the worst rewards
+    "history": r"create_study$|study create$|settings$|/stud(y|ies)$",  # past rewards
+    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|/estimate_cvar$",  # the share of the worst rewards
     "lower": r"Policy|Claim$",
     "upper": r"Policy|lower_bound$|kinf$|crossing|QDSCondition$|qds",
     "cvar": r"^cvar$",
-    "unit": r"\.ask$|study ask$|Ask$|Trial$|TrialInfo$|Told$",  # a user that keeps its arm
+    "unit": r"\.ask$|study ask$|Ask$|Trial$|/(ask|pending|trials)$",  # a user that keeps its arm
     "answers": r"",
     "option": r"",
-    "trials": r"Study(?!Plan)|Replay|Trials$|Log$|Winner|Rewards$|/trials$",  # those of a study
+    "trials": r"Study(?!Plan)|Replay|Trials$|Winner|Rewards$|/((?!plan)\w+)$",  # those of a study
     "difference": r"Comparison$|Place$",
-    "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Told$|Winner",
+    "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Winner|/(events|audit_log|(declare_)?winner)$",
 }
 BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviour|favour|neighbour")
 
