@@ -54,6 +54,7 @@ _PROBLEM: Final = {
     },
     "required": ["error", "field", "kind"],
 }
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _FILES: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -67,7 +68,7 @@ def install(app: FastAPI) -> None:
             methods=["GET" if in_query(kind) else "POST"],
             name=kind.name,
             description=inspect.cleandoc(kind.__doc__ or ""),
-            status_code=_status(kind),
+            status_code=getattr(kind, "status", 200),
             response_class=Response,
             responses=_responses(kind),
             openapi_extra=_requests(kind),
@@ -123,12 +124,9 @@ async def _health(request: Request) -> Response:
 
 
 def _said(kind: type[Operation[Any]], answer: Any) -> Response:
-    said = json.dumps(kind.answer_as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(said.encode(), _status(kind), media_type="application/json")
-
-
-def _status(kind: type[Operation[Any]]) -> int:
-    return getattr(kind, "status", 200)
+    return Response(
+        _JSON.encode(kind.answer_as_json(answer)), getattr(kind, "status", 200), media_type="application/json"
+    )
 
 
 def download(content: bytes, format: str) -> Response:
@@ -202,7 +200,9 @@ def _responses(kind: type[Operation[Any]]) -> dict[int | str, dict[str, Any]]:
     content: dict[str, Any] = {"application/json": {"schema": kind.answer_schema()}}
     if kind is ExportTrials:
         content = {media.partition(";")[0]: {} for media in _FILES.values()}
-    found: dict[int | str, dict[str, Any]] = {_status(kind): {"description": "The answer", "content": content}}
+    found: dict[int | str, dict[str, Any]] = {
+        getattr(kind, "status", 200): {"description": "The answer", "content": content}
+    }
     for status, words in _REFUSALS.items() if kind is not Health else ():
         found[status] = {"description": words, "content": {"application/json": {"schema": _PROBLEM}}}
     return found

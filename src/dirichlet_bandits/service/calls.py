@@ -7,6 +7,7 @@ the query: no client, browser or proxy rewrites a name there, whatever it contai
 import importlib.metadata
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -31,6 +32,7 @@ CALLS: Final[dict[str, type["Call[Any]"]]] = {}
 """All calls, by name."""
 
 Flag = Annotated[bool, flag()]
+_PLAIN: Final = ("string", "number", "integer", "boolean")
 
 
 class Call(Operation[R]):
@@ -220,14 +222,11 @@ def path_of(kind: type[Operation[Any]]) -> str:
     return getattr(kind, "path", None) or kind.name
 
 
+@cache
 def in_query(kind: type[Operation[Any]]) -> bool:
     """Whether requests have the fields in the query: those of an operation that reads and has only plain fields."""
-    return kind.role == READ and all(map(_is_plain, kind.fields.values()))
-
-
-def _is_plain(field: Any) -> bool:
-    schema = field.check.schema
-    return "enum" in schema or schema.get("type") in ("string", "number", "integer", "boolean") or _is_pair(schema)
+    schemas = [field.check.schema for field in kind.fields.values()]
+    return kind.role == READ and all("enum" in one or one.get("type") in _PLAIN or _is_pair(one) for one in schemas)
 
 
 def _is_pair(schema: Mapping[str, Any]) -> bool:
