@@ -5,13 +5,12 @@ import re
 from pathlib import Path
 
 import typer.main
-from dirichlet_bandits.service.remote_study import RemoteStudy
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli.main import app
+from dirichlet_bandits.live.events import EVENTS
 from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.client import Service
-from dirichlet_bandits.storage.events import FACTS
 from dirichlet_bandits.storage.memory import MemoryStorage
 
 OPERATIONS = (
@@ -20,17 +19,17 @@ OPERATIONS = (
 
 # Retired words, and the places where they have another meaning.
 RETIRED = {
-    "history": r"create_study$|study create$|NewStudy$|StudyInfo$|settings$",  # past rewards
-    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|Choice$",  # the share of the worst rewards
+    "history": r"create_study$|study create$|settings$|/stud(y|ies)$",  # past rewards
+    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|/estimate_cvar$",  # the share of the worst rewards
     "lower": r"Policy|Claim$",
     "upper": r"Policy|lower_bound$|kinf$|crossing|QDSCondition$|qds",
     "cvar": r"^cvar$",
-    "unit": r"\.ask$|study ask$|Ask$|Trial$|TrialInfo$|Told$",  # a user that keeps its arm
+    "unit": r"\.ask$|study ask$|Ask$|Trial$|/(ask|pending|trials)$",  # a user that keeps its arm
     "answers": r"",
     "option": r"",
-    "trials": r"Study(?!Plan)|Replay|Trials$|Log$|Winner|Rewards$|/trials$",  # those of a study
+    "trials": r"Study(?!Plan)|Replay|Trials$|Winner|Rewards$|/((?!plan)\w+)$",  # those of a study
     "difference": r"Comparison$|Place$",
-    "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Told$|Winner",
+    "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Winner|/(events|audit_log|(declare_)?winner)$",
 }
 BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviour|favour|neighbour")
 
@@ -40,7 +39,7 @@ def signatures():
     owners = {name: getattr(db, name) for name in db.__all__ if not inspect.ismodule(getattr(db, name))}
     owners |= {f"experiments.{name}": getattr(db.experiments, name) for name in db.experiments.__all__}
     owners |= {f"crops.{name}": getattr(db.crops, name) for name in db.crops.__all__}
-    owners |= {"RemoteStudy": RemoteStudy, "Service": Service}
+    owners |= {"Service": Service}
     for name, owner in owners.items():
         place = "Policy " + name if inspect.isclass(owner) and issubclass(owner, db.Policy) else name
         members = [(place, owner)]
@@ -68,14 +67,25 @@ def commands(command, name=""):
 
 
 def fields():
-    """Yield the paths, query parameters and bodies of the service."""
+    """Yield the paths, query parameters, bodies and responses of the service."""
     said = create_app(MemoryStorage(), None).openapi()
     for path, methods in said["paths"].items():
         for method in methods.values():
             yield from ((path, one["name"]) for one in method.get("parameters", ()))
+            for part in (method.get("requestBody", {}), *method["responses"].values()):
+                schema = part.get("content", {}).get("application/json", {}).get("schema", {})
+                yield from ((path, key) for key in properties(schema))
         yield path, path.rpartition("/")[2]
-    for schema, its in said["components"]["schemas"].items():
-        yield from ((schema, key) for key in its.get("properties", ()))
+
+
+def properties(schema):
+    """Yield the names of all fields in a schema."""
+    for key, value in schema.items():
+        if key == "properties":
+            yield from value
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from properties(inner)
 
 
 def settings():
@@ -108,6 +118,6 @@ def test_retired_words_do_not_come_back():
 
 
 def test_events_are_named_after_operations():
-    assert {kind.name for kind in FACTS} == {*OPERATIONS.split(), "done"}
+    assert {kind.what for kind in EVENTS} == {*OPERATIONS.split(), "done"}
     page = (Path(__file__).parents[1] / "docs/glossary.md").read_text()
     assert all(re.search(rf"\b{name}\b", page) for name in OPERATIONS.split())

@@ -67,7 +67,7 @@ def sections(site):
 
 def test_every_public_name_has_a_signature_its_parameters_an_example_and_its_source(site, place):
     found = sections(site)
-    without_example = {"Policy", "World", "propensity_of", "RemoteStudy", "Service"}  # bases, a decorator, connections
+    without_example = {"Policy", "World", "propensity_of", "Service"}  # bases, a decorator, connections
     names = [name for name in db.__all__ if name not in ("crops", "experiments", "report", "testing")]
     assert set(names) - set(found) == set()
     for name in names:

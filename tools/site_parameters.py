@@ -297,7 +297,7 @@ MEANINGS = {
 }
 """The meaning of every parameter, in a phrase."""
 
-MADE_BY_OTHERS = frozenset({"Study", "RemoteStudy", "Service", "Result"})
+MADE_BY_OTHERS = frozenset({"Study", "Service", "Result"})
 """Classes that users do not construct themselves; their methods have lists, they do not."""
 RETURNED = frozenset(
     {

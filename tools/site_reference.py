@@ -91,4 +91,4 @@ def entry(path: str) -> list[str]:
     what = getattr(importlib.import_module(above), name)
     if path in sys.modules:  # a module of the same name, which would be shown instead
         path = f"{what.__module__}.{name}"
-    return [f"::: {path}", *(INHERITING if path.endswith((".Study", ".RemoteStudy")) else []), ""]
+    return [f"::: {path}", *(INHERITING if path.endswith(".Study") else []), ""]

@@ -432,9 +432,14 @@ def test_bounds_and_winners_as_here(studies, service):
     with db.connect(service.url, service.read) as line:
         looked = line.load_study("won").winner()
         assert (looked.arm, looked.established_at) == ("b", None)  # a key that may only read stores nothing
+        with pytest.raises(db.AccessError):
+            line.load_study("won").declare_winner()
     assert there.winner(0.05, 0.0) == here.winner(0.05, 0.0)
+    assert there.winner().established_at is None
+    assert there.declare_winner(0.05, 0.0) == here.declare_winner(0.05, 0.0)
     with db.connect(service.url, service.read) as line:
         assert line.load_study("won").winner() == here.winner()
+    assert there.winner().established_at == 301
     for study in (here, there):
         study.tell_many(study.ask(20), [1.0, 0.0] * 10)
     assert repr(there.estimate_difference("a", "b", confidence=0.9)) == repr(

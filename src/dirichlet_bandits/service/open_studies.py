@@ -2,7 +2,8 @@
 
 import copy
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from dirichlet_bandits.errors import (
     AccessError,
@@ -19,6 +20,8 @@ from dirichlet_bandits.service.calls import Call
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, WRITE, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
+
+R = TypeVar("R")
 
 
 def may_only(role: str) -> str:
@@ -51,18 +54,19 @@ class OpenStudies:
         return seen
 
     def do(self, operation: Operation[Any], name: str, token: str | None) -> Any:
-        """Carry out an operation, once more with the study as it is stored now if the open one has been replaced."""
+        """Carry out an operation of the study of this name, or of the service."""
+        if isinstance(operation, Call):
+            return self.retried(lambda: operation.carry_out(self, name, token))
+        return self.retried(lambda: local_of(self.study(name)).do(operation, token))
+
+    def retried(self, act: Callable[[], R]) -> R:
+        """Act, and act again with the study as it is stored now if the open study has been replaced."""
         try:
-            return self._do(operation, name, token)
+            return act()
         except ReplacedError as error:
             if not self.is_outdated(error):
                 raise
-        return self._do(operation, name, token)  # the first attempt has changed nothing
-
-    def _do(self, operation: Operation[Any], name: str, token: str | None) -> Any:
-        if isinstance(operation, Call):
-            return operation.carry_out(self, name, token)
-        return local_of(self.study(name)).do(operation, token)
+        return act()  # the first attempt has changed nothing
 
     def is_outdated(self, error: ReplacedError) -> bool:
         """Whether the study that was replaced was an open one, which is then dropped."""

@@ -18,7 +18,7 @@ from dirichlet_bandits.live import Replay, Study
 from dirichlet_bandits.live.audit import MOST_ENTRIES
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.open_studies import OpenStudies
-from dirichlet_bandits.service.webhook import Line, Notice, Webhook
+from dirichlet_bandits.service.webhook import Notice, Receiver, Webhook
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.actors import acting_as
 from dirichlet_bandits.storage.events import CREATED, NOTIFIED
@@ -41,7 +41,7 @@ class Watcher:
     ) -> None:
         self._studies = OpenStudies(storage)
         self._webhook, self._pause, self._pauses = webhook, pause, pauses
-        self._line = Line(webhook)
+        self._line = Receiver(webhook)
         self._waiting: dict[str, tuple[Notice, float, int]] = {}  # with the time and number of the next attempt
         self._sent: dict[str, set[str]] = {}  # what was sent about each study, by its identity
         self._seen: dict[str, tuple[str, int]] = {}  # the last event of each study that was looked at

@@ -73,7 +73,7 @@ def signature(secret: str, at: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), at.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
-class Line:
+class Receiver:
     """The connection to the receiver. Redirects are not followed: only the declared address is ever used."""
 
     def __init__(self, webhook: Webhook) -> None:

@@ -4,12 +4,12 @@ from dirichlet_bandits.service.dashboard import (
     access,
     creating,
     entering,
+    examples,
     forms,
     home,
     importing,
     managing,
     planning,
-    reference,
     series,
     study,
     trials,
@@ -17,5 +17,5 @@ from dirichlet_bandits.service.dashboard import (
 
 NotLoggedIn = access.NotLoggedIn
 to_login = access.to_login
-_MODULES = (access, entering, home, planning, creating, study, series, trials, forms, importing, managing, reference)
+_MODULES = (access, entering, home, planning, creating, study, series, trials, forms, importing, managing, examples)
 routers = [module.routes for module in _MODULES]

@@ -49,37 +49,31 @@ def _seen(request: Request, needed: str) -> OpenStudies:
     return studies
 
 
-async def _reading(request: Request) -> OpenStudies:
-    return _seen(request, READ)
+def _for(needed: str) -> Any:
+    async def seen(request: Request) -> OpenStudies:
+        return _seen(request, needed)
+
+    return Depends(seen)
 
 
-async def _writing(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
-    return _seen(request, WRITE).expecting(identity)
+def _for_study(needed: str) -> Any:
+    async def seen(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
+        return _seen(request, needed).expecting(identity)
+
+    return Depends(seen)
 
 
-async def _writing_any(request: Request) -> OpenStudies:
-    return _seen(request, WRITE)
-
-
-async def _managing(request: Request, identity: Annotated[str | None, Form()] = None) -> OpenStudies:
-    return _seen(request, MANAGE).expecting(identity)
-
-
-async def _creating(request: Request) -> OpenStudies:
-    return _seen(request, MANAGE)
-
-
-Reading = Annotated[OpenStudies, Depends(_reading)]
-Changing = Annotated[OpenStudies, Depends(_writing)]
+Reading = Annotated[OpenStudies, _for(READ)]
+Changing = Annotated[OpenStudies, _for_study(WRITE)]
 """For forms that change trials of a study: the one that the page showed, not another one that has its name by now."""
 
-Managing = Annotated[OpenStudies, Depends(_managing)]
+Managing = Annotated[OpenStudies, _for_study(MANAGE)]
 """The same for forms that change the study itself."""
 
-ChangingAny = Annotated[OpenStudies, Depends(_writing_any)]
+ChangingAny = Annotated[OpenStudies, _for(WRITE)]
 """For forms that change trials and name the identity of the study themselves."""
 
-Creating = Annotated[OpenStudies, Depends(_creating)]
+Creating = Annotated[OpenStudies, _for(MANAGE)]
 """For forms that create a study."""
 
 

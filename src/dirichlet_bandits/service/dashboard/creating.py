@@ -29,7 +29,7 @@ _ROWS: Final = 3
 routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
-class Typed(BaseModel):
+class TypedStudy(BaseModel):
     """What was typed into the form, as texts; ``more`` asks for more rows, ``alone`` confirms a single arm.
 
     ``past`` holds the rewards of a file by arm, as JSON.
@@ -96,10 +96,10 @@ class Typed(BaseModel):
 
 @routes.get("/new")
 def new_page(
-    request: Request, studies: Creating, policy: str = "", floor: str = "", measure: str = Typed().measure
+    request: Request, studies: Creating, policy: str = "", floor: str = "", measure: str = TypedStudy().measure
 ) -> Response:
     """Show the form for a new study, with a policy and a floor if a plan leads here."""
-    return _form(request, Typed(policy=policy, floor=floor, measure=measure))
+    return _form(request, TypedStudy(policy=policy, floor=floor, measure=measure))
 
 
 @routes.post("/new/file")
@@ -108,12 +108,12 @@ def read_file(request: Request, studies: Creating, file: UploadFile) -> Response
     try:
         history, report = read_history(file.file.read(), file.filename or "the file")
     except FormatError as error:
-        return _form(request, Typed(), 422, error=str(error))
-    return _form(request, Typed(arm=list(history), past=json.dumps(history)), report=report)
+        return _form(request, TypedStudy(), 422, error=str(error))
+    return _form(request, TypedStudy(arm=list(history), past=json.dumps(history)), report=report)
 
 
 @routes.post("/create")
-def create(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) -> Response:
+def create(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form()]) -> Response:
     """Create a study, or show the form again with more rows for arms or with the reason of a refusal."""
     if typed.more:
         return _form(request, typed)
@@ -126,7 +126,7 @@ def create(request: Request, studies: Creating, typed: Annotated[Typed, Form()])
 
 
 @routes.post("/guide")
-def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) -> Response:
+def guide(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form()]) -> Response:
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
         settings, policy = typed.settings().as_json(), typed.chosen().policy
@@ -137,7 +137,7 @@ def guide(request: Request, studies: Creating, typed: Annotated[Typed, Form()]) 
     return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=code)
 
 
-def _form(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:
+def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -> Response:
     filled = [row for row in typed.arm if row.strip()]
     try:
         past = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in typed.history().items() if x]

@@ -1,6 +1,16 @@
-"""Examples of the API for a shell and for Python: one per route, in an order in which they can be run."""
+"""The API reference, readable without a network, with an example for a shell and for Python per route.
 
-from typing import Final
+The examples are in an order in which they can be run.
+"""
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from dirichlet_bandits.service.dashboard.rendering import page
+
+routes = APIRouter(include_in_schema=False)
 
 SHELL: Final = """\
 URL=http://127.0.0.1:8000
@@ -97,3 +107,10 @@ PYTHON: Final = {
     "POST /api/archive": "study.archive()",
     "POST /api/delete": 'service.delete_study("maize-2026", confirm="maize-2026")',
 }
+
+
+@routes.get("/docs")
+async def docs(request: Request) -> Response:
+    """Show every route with its fields, responses and examples."""
+    shown: dict[str, Any] = {"shell": SHELL, "start": START, "curl": CURL, "python": PYTHON}
+    return page(request, "docs.html", description=request.app.openapi(), **shown)

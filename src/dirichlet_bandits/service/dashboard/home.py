@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from dirichlet_bandits.errors import DirichletBanditsError, ReplacedError
+from dirichlet_bandits.errors import DirichletBanditsError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.live.readings import named_winner
@@ -51,11 +51,7 @@ def studies_page(
 def _card(studies: OpenStudies, name: str) -> dict[str, Any]:
     """Return the content of a card; for a study that cannot be shown, the reason."""
     try:
-        try:
-            return {"name": name, "broken": None, **_facts(studies.study(name))}
-        except ReplacedError:
-            studies.refresh(name)
-            return {"name": name, "broken": None, **_facts(studies.study(name))}
+        return {"name": name, "broken": None, **studies.retried(lambda: _facts(studies.study(name)))}
     except DirichletBanditsError as error:
         return {"name": name, "broken": for_people(error)}
     except Exception:

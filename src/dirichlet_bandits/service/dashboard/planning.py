@@ -28,7 +28,7 @@ POLICIES: Final = {
 routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
-class Typed(BaseModel):
+class TypedPlan(BaseModel):
     """What was typed into the form, as texts; rates are in percent, as people say them."""
 
     baseline: str = "10"
@@ -57,11 +57,11 @@ class Typed(BaseModel):
 @routes.get("/plan")
 def plan_page(request: Request, studies: Creating) -> Response:
     """Show the form for a plan."""
-    return _page(request, Typed())
+    return _page(request, TypedPlan())
 
 
 @routes.post("/plan")
-def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form()], stop: plans.Stop) -> Response:
+def show_plan(request: Request, studies: Creating, typed: Annotated[TypedPlan, Form()], stop: plans.Stop) -> Response:
     """Show when simulated studies name a winner and what they lose."""
     try:
         return _page(request, typed, found=plans.simulated(typed.question(), stop))
@@ -71,7 +71,7 @@ def show_plan(request: Request, studies: Creating, typed: Annotated[Typed, Form(
         return shown
 
 
-def _page(request: Request, typed: Typed, status: int = 200, **said: Any) -> Response:
+def _page(request: Request, typed: TypedPlan, status: int = 200, **said: Any) -> Response:
     limits = {"most": plans.MOST_TRIALS, "seconds": round(plans.SECONDS)}
     values = {"typed": typed, "floors": FLOORS, "written": POLICIES, **limits}
     return page(request, "plan.html", status, **{**values, "found": None, "error": None, **said})
