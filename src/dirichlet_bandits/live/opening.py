@@ -183,10 +183,10 @@ class StudiesHere:
     def _opened(self, name: str, stored: Settings, policy: Policy | None) -> Local:
         """Return the transport of the study with the stored settings."""
         with intact(f"the study {name!r}"):
-            if stored.get("control") is not None and stored["control"] not in stored["arms"]:
-                control = stored["control"]
+            arms, control = stored["arms"], stored.get("control")
+            if control is not None and control not in arms:
                 raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-            first = None if "window" in stored else self._first_window(name, len(stored["arms"]))
+            first = None if "window" in stored else self._first_window(name, len(arms))
             try:
                 settings = StudySettings.restored(stored, policy, first)
             except FormatError as error:
