@@ -26,7 +26,9 @@ def command_line() -> str:
 
 def describe(command: Any, name: str, lines: list[str]) -> None:
     """One command, or a group and its members."""
-    below = getattr(command, "commands", {})
+    context = typer.Context(command)
+    names = command.list_commands(context) if hasattr(command, "list_commands") else []
+    below = {member: command.get_command(context, member) for member in names}
     if command.help and not (below and name == "dirichlet-bandits"):
         parameters = [p for p in command.params if not getattr(p, "hidden", False) and p.name != "help"]
         said = "" if below else "".join(f" {usage(p)}" for p in parameters if p.param_type_name == "argument")

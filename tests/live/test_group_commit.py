@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.events import Abandoned
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.storage import Row
 from tests.storage.conftest import fresh_url
 
 UCB1 = db.UCB1(sigma=1.0)
@@ -85,8 +85,8 @@ def test_a_draft_that_fails_is_thrown_away(study, monkeypatch):
     study.ask(4)
 
     def half():
-        with local_of(study)._writing() as (known, draft, _):
-            draft(Row(known.journal.last + 1, 4, trial=0, at=1.0))  # ABANDON
+        with local_of(study)._writing() as (_, draft, _):
+            draft(Abandoned(0))
             raise ZeroDivisionError
 
     outcomes = at_once(study, [lambda: study.tell(1, 1.0), half, lambda: study.tell(2, 1.0), half, study.ask])

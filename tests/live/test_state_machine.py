@@ -350,7 +350,7 @@ def test_no_operation_is_missing():
 MUTANTS = {  # faults that studies have had, and the function that each replaces
     "the second reward of a unit counts if its arm was retired": (Journal, "assign", mutants.counts_again),
     "segments do not learn of reopened trials": (Reopened, "apply", mutants.forgets_reopened),
-    "a reopened trial that does not count is pending": (Journal, "reopen", mutants.phantom),
+    "a reopened trial that does not count is pending": (Journal, "make_pending", mutants.phantom),
     "a unit that waits is sent to a retired arm": (Ask, "_waiting", mutants.serves_retired),
     "a past trial has a window": (Journal, "_is_open", mutants.past_waits),
 }

@@ -211,12 +211,12 @@ def test_isolation_is_ours(postgres):
             other = db.load_study("s", url)
             assert len(other) == 0
             asked = []
-            with local_of(study)._writing() as (known, draft, _):
+            with local_of(study)._writing() as (_, draft, _):
                 thread = threading.Thread(target=lambda: asked.append(other.ask()), daemon=True)
                 thread.start()
                 while not server.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
                     time.sleep(0.01)
-                draft(Row(known.journal.last + 1, Asked.kind, trial=0, arm=0, value=1.0, data=np.ones(3).tobytes()))
+                draft(Asked(0, 0, 1.0, np.ones(3).tobytes()))
             thread.join(60)
             assert [trial.id for trial in asked] == [1]
             assert len(study) == 2

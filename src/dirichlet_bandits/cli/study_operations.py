@@ -57,21 +57,13 @@ def sure(confidence: float) -> str:
 
 PRINTED: Final[dict[str, str | Callable[[Any, Any], str]]] = {
     "ask": say_trials,
-    "tell": "trial {0.id}: {0.reward!r}",
     "settle": say_late,
-    "abandon": "trial {0.id}: abandoned",
-    "reopen": "trial {0.id}: pending",
-    "void": "trial {0.id}: voided",
-    "correct": "trial {0.id}: corrected to {0.reward!r}",
-    "annotate": "trial {0.id}: annotated",
-    "add-arm": "arm {0.arm!r}: active",
-    "retire-arm": "arm {0.arm!r}: retired",
     "set-floor": lambda asked, answer: f"floor: {floor_words(asked.floor)}",
     "winner": "{1}",
     "declare-winner": "{1}",
     "estimate-difference": say_difference,
 }
-"""What a command prints, given the operation and its answer; for others, ``done``."""
+"""What a command prints, given the operation and its answer; others print what they say is ``done``."""
 
 
 @cache
@@ -133,5 +125,5 @@ class OperationCommand(DeclaredCommand):
 
 
 def _said(command: str | None, asked: Any, answer: Any) -> str:
-    said = PRINTED.get(str(command), "done")
+    said = PRINTED.get(str(command), asked.done)
     return said.format(asked, answer) if isinstance(said, str) else said(asked, answer)

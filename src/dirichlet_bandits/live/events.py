@@ -290,7 +290,7 @@ class FloorSet(Event):
     floor: float | dict[str, float]
 
     def apply(self, journal: "Journal", at: float) -> None:
-        journal.set_floor(read_floor(journal.last, self.floor, journal.names, journal.active_names()))
+        journal.change_floor(read_floor(journal.last, self.floor, journal.names, journal.active_names()))
 
     def shown(self) -> tuple[float | None, str | None]:
         return None, json.dumps(self.floor)
@@ -399,7 +399,7 @@ class Reopened(OfTrial):
         if not self.recovered(journal.records.trial(self.trial)):
             said = f"event {journal.last} reopens trial {self.trial!r}, which is not abandoned"
             raise FormatError(f"{said}: the storage is damaged")
-        journal.reopen(self.trial)
+        journal.make_pending(self.trial)
 
     def recovered(self, record: TrialRecord) -> Sequence[Event]:
         return [self] if record.status == ABANDONED and not record.late else []

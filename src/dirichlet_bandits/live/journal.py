@@ -226,7 +226,7 @@ class Journal(StudyView):
         view.list_again(self.last)
         return [self, view]
 
-    def reopen(self, trial: int) -> None:
+    def make_pending(self, trial: int) -> None:
         """Make an abandoned trial pending again."""
         self.wait_again(trial)
         if self.as_before:  # segments did not know, and repeated trials counted
@@ -237,7 +237,7 @@ class Journal(StudyView):
             if trial in self.view_of:
                 self.view_of[trial].wait_again(self.view_of[trial].number(trial))
         self.look_from(trial)
-        self.records.reopen(trial)
+        self.records.unend(trial)
 
     def look_from(self, trial: int) -> None:
         """Look for windows that end from this trial on, because it waits again."""
@@ -259,7 +259,7 @@ class Journal(StudyView):
         first = Revision(self.records.answer(trial), None)
         self.records.history_of.setdefault(trial, [first]).append(Revision(reward, reason))
 
-    def set_floor(self, floor: float | dict[str, float]) -> None:
+    def change_floor(self, floor: float | dict[str, float]) -> None:
         """Change the minimal probabilities of the arms."""
         for view in self._every():
             view.floor = floor

@@ -82,7 +82,7 @@ def create_study(
     are refused. With them, intervals and winners (:meth:`Study.winner`) are proved for any number of rewards.
 
     ``floor=0.1`` tries each arm with a probability of at least 0.1, whatever the policy would do, so that all means
-    become known; ``floor={"control": 0.2}`` does so for the arms that are named. See :meth:`Study.set_floor`.
+    become known; ``floor={"control": 0.2}`` does so for the arms that are named (``docs/live.md``).
 
     A missing reward is late after the ``window``, given as ``"24h"``, ``"30min"``, ``"7d"`` or in seconds, and ``late``
     states what that means. With ``"abandon"``, the trial does not count. A number, such as 0, is the reward of the
@@ -183,10 +183,10 @@ class StudiesHere:
     def _opened(self, name: str, stored: Settings, policy: Policy | None) -> Local:
         """Return the transport of the study with the stored settings."""
         with intact(f"the study {name!r}"):
-            if stored.get("control") is not None and stored["control"] not in stored["arms"]:
-                control = stored["control"]
+            arms, control = stored["arms"], stored.get("control")
+            if control is not None and control not in arms:
                 raise FormatError(f"the study {name!r} has no arm {control!r}, its control: the storage is damaged")
-            first = None if "window" in stored else self._first_window(name, len(stored["arms"]))
+            first = None if "window" in stored else self._first_window(name, len(arms))
             try:
                 settings = StudySettings.restored(stored, policy, first)
             except FormatError as error:

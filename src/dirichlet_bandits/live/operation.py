@@ -66,6 +66,7 @@ class Operation(Declared, Generic[R]):
     key: ClassVar[str | None]  # under which JSON has the answer; None if the answer has fields of its own
     returns: ClassVar[Any]  # the type of the answer
     has_token: ClassVar[bool] = False  # whether a repeated call is recognized by its token
+    done: ClassVar[str] = "done"  # what a command prints, with the operation as {0}
 
     def perform(self, local: "Local", token: str | None) -> R:
         """Carry out the operation where the study is stored."""

@@ -54,20 +54,27 @@ if TYPE_CHECKING:
 _REWARDED = (TOLD, HELD, REPEATED)
 
 
+class OfOneTrial(Change[None]):
+    """An operation on one trial."""
+
+    id: int
+
+    def check(self, study: Present) -> None:
+        study.check_trial(self.id)
+
+
 @operation(WRITE)
-class Tell(Change[None]):
+class Tell(OfOneTrial):
     """Record the reward of a trial. Repeating a reward changes nothing; a different one is refused."""
 
     id: TrialId
     reward: Reward
     note: Note | None = None
     attributes: Attributes | None = None
+    done: ClassVar[str] = "trial {0.id}: {0.reward!r}"
 
     def prepare(self, settings: StudySettings) -> None:
         settings.checked_reward(self.reward)
-
-    def check(self, study: Present) -> None:
-        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         said = annotation(self.note, self.attributes)
@@ -141,20 +148,18 @@ def _why_abandoned(study: Present, record: TrialRecord) -> str:
 
 
 @operation(WRITE)
-class Annotate(Change[None]):
+class Annotate(OfOneTrial):
     """Add a note and attributes to a trial. Repeating the call changes nothing; null removes an attribute."""
 
     id: TrialId
     note: Note | None = None
     attributes: Attributes | None = None
+    done: ClassVar[str] = "trial {0.id}: annotated"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not annotation(self.note, self.attributes):
             raise ArgumentError("note", "a text, unless attributes are given", self.note)
-
-    def check(self, study: Present) -> None:
-        study.check_trial(self.id)
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Noted(self.id, annotation(self.note, self.attributes))]
@@ -261,20 +266,12 @@ class Settle(Change[list[int]]):
         return list(study.late)
 
 
-class OfOneTrial(Change[None]):
-    """An operation on one trial."""
-
-    id: int
-
-    def check(self, study: Present) -> None:
-        study.check_trial(self.id)
-
-
 @operation(WRITE)
 class Abandon(OfOneTrial):
     """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
 
     id: TrialId
+    done: ClassVar[str] = "trial {0.id}: abandoned"
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Abandoned(self.id)]
@@ -293,6 +290,7 @@ class Reopen(OfOneTrial):
     """Make an abandoned trial pending again. Reopening a pending trial changes nothing."""
 
     id: TrialId
+    done: ClassVar[str] = "trial {0.id}: pending"
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Reopened(self.id)]
@@ -314,6 +312,7 @@ class Void(OfOneTrial):
 
     id: TrialId
     reason: Reason
+    done: ClassVar[str] = "trial {0.id}: voided"
 
     def intended(self, study: Present) -> Sequence[Event]:
         return [Voided(self.id, self.reason)]
@@ -329,6 +328,7 @@ class Correct(OfOneTrial):
     id: TrialId
     reward: Reward
     reason: Reason | None = None
+    done: ClassVar[str] = "trial {0.id}: corrected to {0.reward!r}"
 
     def prepare(self, settings: StudySettings) -> None:
         settings.checked_reward(self.reward)
@@ -356,6 +356,7 @@ class AddArm(Change[None]):
     """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
 
     arm: Arm
+    done: ClassVar[str] = "arm {0.arm!r}: active"
 
     def intended(self, study: Present) -> Sequence[Event]:
         names = study.journal.names
@@ -376,6 +377,7 @@ class RetireArm(Change[None]):
     """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
 
     arm: Arm
+    done: ClassVar[str] = "arm {0.arm!r}: retired"
 
     def check(self, study: Present) -> None:
         study.arm(self.arm)

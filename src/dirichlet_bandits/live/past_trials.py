@@ -154,7 +154,7 @@ def _all_arms(study: "Study") -> list[str]:
 
 
 def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:
-    """Return the trials in a file as ``add_trials`` takes them, checked for a study if there is one."""
+    """Return the trials in a file as a study takes them, checked for a study if there is one."""
     import pandas as pd
 
     table.leave_out(at["arm"], at["reward"])

@@ -109,7 +109,7 @@ class Records:
         if at > self.last_at:
             self.last_at = at
 
-    def reopen(self, trial: int) -> None:
+    def unend(self, trial: int) -> None:
         """Note that a trial has not ended after all."""
         del self.ended_at[trial]
 

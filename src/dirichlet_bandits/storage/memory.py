@@ -92,10 +92,10 @@ class MemoryStorage:
         self._audit_log.append(AuditRecord(time.time(), what, name, identity, note, actor()))
 
     @contextmanager
-    def transaction(self, name: str) -> Iterator["_Transaction"]:
+    def transaction(self, name: str) -> Iterator["_MemoryTransaction"]:
         """Hold the lock; keep what was appended only if no exception is raised."""
         with self._lock:
-            draft = _Transaction(self, self._found(name), name)
+            draft = _MemoryTransaction(self, self._found(name), name)
             yield draft
             draft.events.extend(draft.added)
             for change in draft.changes:
@@ -123,7 +123,7 @@ class MemoryStorage:
         del self._settings[name], self._events[name]
 
 
-class _Transaction:
+class _MemoryTransaction:
     def __init__(self, storage: MemoryStorage, events: list[Row], name: str) -> None:
         self.storage, self.events, self.name = storage, events, name
         self.added: list[Row] = []

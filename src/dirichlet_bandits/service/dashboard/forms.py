@@ -9,6 +9,8 @@ from starlette.responses import RedirectResponse, Response
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.fields import SERVED_TRIALS
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.live.operations import Abandon, Annotate, Correct, OfOneTrial, Reopen, Void
 from dirichlet_bandits.service.dashboard.access import Changing, Managing, StudyPage, Text
 from dirichlet_bandits.service.dashboard.study import show_study
 from dirichlet_bandits.service.dashboard.trials import show_trial
@@ -58,45 +60,36 @@ def tell(request: Request, studies: Changing, name: Text, id: Text = "", reward:
     return acted(request, study, act, trial=id, reward=reward)
 
 
-@routes.post("/abandon")
-def abandon(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
-    """Abandon a trial whose reward will never come."""
-    study = studies.study(name)
-    return _revised(request, study, id, study.abandon)
+def _of_one_trial(kind: type[OfOneTrial]) -> Callable[..., Response]:
+    """Return the function of a form for one trial, whose fields are those of the operation."""
+
+    def act(
+        request: Request,
+        studies: Changing,
+        name: Text,
+        id: Text = "",
+        reward: Text = "",
+        reason: Text = "",
+        note: Text = "",
+    ) -> Response:
+        study, trial = studies.study(name), whole_number("id", id)
+        typed = {"reward": reward, "reason": reason, "note": note}
+        try:
+            texts = {field: text.strip() or None for field, text in typed.items() if field in kind.fields}
+            numbers = {"reward": real_number("reward", reward)} if "reward" in kind.fields else {}
+            local_of(study).do(kind(**{"id": trial, **texts, **numbers}))
+        except NotFoundError:
+            raise
+        except DirichletBanditsError as error:
+            return show_trial(request, study, trial, status_of(error), error=for_people(error), **typed)
+        return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)
+
+    act.__doc__ = kind.__doc__
+    return act
 
 
-@routes.post("/reopen")
-def reopen(request: Request, studies: Changing, name: Text, id: Text = "") -> Response:
-    """Make an abandoned trial pending again."""
-    study = studies.study(name)
-    return _revised(request, study, id, study.reopen)
-
-
-@routes.post("/void")
-def void(request: Request, studies: Changing, name: Text, id: Text, reason: Text = "") -> Response:
-    """Take back a reward."""
-    study = studies.study(name)
-    return _revised(request, study, id, lambda trial: study.void(trial, reason.strip()), reason=reason)
-
-
-@routes.post("/correct")
-def correct(
-    request: Request, studies: Changing, name: Text, id: Text, reward: Text = "", reason: Text = ""
-) -> Response:
-    """Replace a reward by another one."""
-    study = studies.study(name)
-
-    def act(trial: int) -> None:
-        study.correct(trial, real_number("reward", reward), reason.strip() or None)
-
-    return _revised(request, study, id, act, reward=reward, reason=reason)
-
-
-@routes.post("/annotate")
-def annotate(request: Request, studies: Changing, name: Text, id: Text, note: Text = "") -> Response:
-    """Add a note to a trial."""
-    study = studies.study(name)
-    return _revised(request, study, id, lambda trial: study.annotate(trial, note=note.strip()), note=note)
+for _kind in (Abandon, Annotate, Correct, Reopen, Void):
+    routes.post(f"/{_kind.name}", name=_kind.name)(_of_one_trial(_kind))
 
 
 @routes.post("/winner")
@@ -134,15 +127,3 @@ def acted(request: Request, study: Study, act: Callable[[], Response], **typed: 
         return act()
     except DirichletBanditsError as error:
         return show_study(request, study, status_of(error), error=for_people(error), **typed)
-
-
-def _revised(request: Request, study: Study, id: str, act: Callable[[int], None], **typed: str) -> Response:
-    """Act on one trial and return to its page; if the call is refused, show the reason and the input."""
-    trial = whole_number("id", id)
-    try:
-        act(trial)
-    except NotFoundError:
-        raise
-    except DirichletBanditsError as error:
-        return show_trial(request, study, trial, status_of(error), error=for_people(error), **typed)
-    return RedirectResponse("/study/trial?" + urlencode({"name": study.name, "id": trial, "done": 1}), 303)
