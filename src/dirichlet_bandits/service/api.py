@@ -99,9 +99,8 @@ def _carried_out(kind: type[Operation[Any]], studies: OpenStudies, request: Requ
     operation, token = _asked(kind, request, body)
     studies = studies.expecting(asked.get("identity"))
     found = studies.do(operation, name, token)
-    watcher = request.app.state.watcher
-    if isinstance(operation, RepeatDecisions) and not found.same and watcher is not None:
-        watcher.report(studies.study(name), found)
+    if isinstance(operation, RepeatDecisions) and not found.same and request.app.state.watcher is not None:
+        request.app.state.watcher.report(studies.study(name), found)
     if isinstance(operation, ExportTrials):
         return download(found, operation.format)
     return _said(kind, found)

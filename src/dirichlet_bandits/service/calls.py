@@ -7,7 +7,6 @@ the query: no client, browser or proxy rewrites a name there, whatever it contai
 import importlib.metadata
 import tempfile
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypeVar
 
@@ -32,6 +31,7 @@ CALLS: Final[dict[str, type["Call[Any]"]]] = {}
 """All calls, by name."""
 
 Flag = Annotated[bool, flag()]
+_PAIR: Final = 2
 _PLAIN: Final = ("string", "number", "integer", "boolean")
 
 
@@ -50,21 +50,14 @@ class Call(Operation[R]):
         raise NotImplementedError
 
 
-class HealthInfo(NamedTuple):
-    """A response that shows that the service is up."""
-
-    status: str
-    version: str
-
-
 @operation(READ, "health", into=CALLS)
-class Health(Call[HealthInfo]):
+class Health(Call[dict[str, str]]):
     """Report that the service is up. This needs no key and does not touch the storage."""
 
     of_study = False
 
-    def carry_out(self, studies: "OpenStudies", study: str, token: str | None) -> HealthInfo:
-        return HealthInfo("ok", importlib.metadata.version("dirichlet-bandits"))
+    def carry_out(self, studies: "OpenStudies", study: str, token: str | None) -> dict[str, str]:
+        return {"status": "ok", "version": importlib.metadata.version("dirichlet-bandits")}
 
 
 @operation(READ, "studies", "studies", CALLS)
@@ -222,15 +215,11 @@ def path_of(kind: type[Operation[Any]]) -> str:
     return getattr(kind, "path", None) or kind.name
 
 
-@cache
 def in_query(kind: type[Operation[Any]]) -> bool:
     """Whether requests have the fields in the query: those of an operation that reads and has only plain fields."""
-    schemas = [field.check.schema for field in kind.fields.values()]
-    return kind.role == READ and all("enum" in one or one.get("type") in _PLAIN or _is_pair(one) for one in schemas)
-
-
-def _is_pair(schema: Mapping[str, Any]) -> bool:
-    return schema.get("maxItems") == 2
+    schemas = (field.check.schema for field in kind.fields.values())
+    plain = ("enum" in one or one.get("type") in _PLAIN or one.get("maxItems") == _PAIR for one in schemas)
+    return kind.role == READ and all(plain)
 
 
 def read_query(kind: type[Operation[Any]], given: Mapping[str, Sequence[str]]) -> Operation[Any]:
@@ -238,7 +227,7 @@ def read_query(kind: type[Operation[Any]], given: Mapping[str, Sequence[str]]) -
     found: dict[str, Any] = {}
     for name, texts in given.items():
         field = kind.fields.get(name)
-        if field is not None and _is_pair(field.check.schema):
+        if field is not None and field.check.schema.get("maxItems") == _PAIR:
             found[name] = [number().read(one) for one in texts]
             continue
         if len(texts) > 1:
