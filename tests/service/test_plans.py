@@ -4,6 +4,7 @@ import json
 import math
 import multiprocessing
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -187,3 +188,16 @@ def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
             assert first.result().status_code == 200
     finally:
         service.stop()
+
+
+def test_a_plan_may_arrive_in_pieces(web):
+    """The service also waits for the end of the connection, which must not take a piece of the body."""
+    body = json.dumps(QUICK).encode()
+
+    def slowly():
+        for piece in (body[:10], body[10:]):
+            time.sleep(0.3)
+            yield piece
+
+    answer = web.post("/api/plan", content=slowly(), headers={"Content-Type": "application/json"})
+    assert answer.json()["replications"] == 10

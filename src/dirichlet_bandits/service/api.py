@@ -26,6 +26,7 @@ from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.calls import CALLS, ExportTrials, Health, Plan, in_query, path_of, read_query
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import problem
+from dirichlet_bandits.types import Ints
 
 Endpoint = Callable[..., Coroutine[Any, Any, Response]]
 _BEARER: Final = {
@@ -106,16 +107,17 @@ def _carried_out(kind: type[Operation[Any]], studies: OpenStudies, request: Requ
     return _said(kind, found)
 
 
-async def _plan(request: Request, stop: plans.Stop) -> Response:
+async def _plan(request: Request) -> Response:
     request.app.state.studies.seen_by(request.state.key, MANAGE)
     body = await request.body()
 
-    def act() -> Response:
+    def act(stop: Ints) -> Response:
         asked, _ = _asked(Plan, request, body)
         assert isinstance(asked, Plan)
         return _said(Plan, plans.simulated(asked, stop))
 
-    return await run_in_threadpool(act)
+    async with plans.stopping(request) as stop:  # which takes what the client sends from now on
+        return await run_in_threadpool(act, stop)
 
 
 async def _health(request: Request) -> Response:

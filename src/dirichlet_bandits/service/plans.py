@@ -6,6 +6,7 @@ The games are compiled code that runs without Python's lock, so other threads co
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Final
 
 import numpy as np
@@ -26,7 +27,10 @@ _ONE_AT_A_TIME: Final = threading.Lock()  # a plan takes seconds of a processor 
 
 
 async def _flag(request: Request) -> AsyncIterator[Ints]:
-    """Yield a flag for compiled code, which becomes 1 when the client has closed the connection."""
+    """Yield a flag for compiled code, which becomes 1 when the client has closed the connection.
+
+    The body must have been read before, because looking for the end of the connection drops it.
+    """
     stop = np.zeros(1, np.int64)
 
     async def watch() -> None:
@@ -41,6 +45,7 @@ async def _flag(request: Request) -> AsyncIterator[Ints]:
         watching.cancel()
 
 
+stopping = asynccontextmanager(_flag)
 Stop = Annotated[Ints, Depends(_flag)]
 
 
