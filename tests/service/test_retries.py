@@ -179,6 +179,8 @@ def test_one_study_that_fails_does_not_take_the_home_page_with_it(monkeypatch, c
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             return await client.get("/")
 
+    for name in ("uvicorn", "uvicorn.error"):  # a server that ran in this process may have set them up
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
     with caplog.at_level(logging.ERROR):
         page = asyncio.run(home())
     assert page.status_code == 200
