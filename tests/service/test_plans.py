@@ -1,10 +1,10 @@
 """Plans over HTTP: the same as those of ``db.plan``, of limited size, one at a time, while studies are used."""
 
+import asyncio
 import json
 import math
 import multiprocessing
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -13,7 +13,9 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments import plan_question, planning
 from dirichlet_bandits.service import plans
+from dirichlet_bandits.service.app import create_app
 from dirichlet_bandits.service.guard import COOKIE
+from dirichlet_bandits.storage import open_storage
 from tests.bounds import SECONDS, until
 from tests.service.requests import refused
 from tests.service.running import Forked
@@ -190,14 +192,22 @@ def test_studies_are_used_while_one_plan_is_simulated(tmp_path, monkeypatch):
         service.stop()
 
 
-def test_a_plan_may_arrive_in_pieces(web):
+def test_no_piece_of_a_plan_is_lost():
     """The service also waits for the end of the connection, which must not take a piece of the body."""
-    body = json.dumps(QUICK).encode()
+    body, sent = json.dumps(QUICK).encode(), []
+    pieces = [{"body": body[:10], "more_body": True}, {"body": body[10:]}]
 
-    def slowly():
-        for piece in (body[:10], body[10:]):
-            time.sleep(0.3)
-            yield piece
+    async def receive():
+        message = pieces.pop(0) if pieces else await asyncio.Event().wait()
+        await asyncio.sleep(0)
+        return {"type": "http.request", **message}
 
-    answer = web.post("/api/plan", content=slowly(), headers={"Content-Type": "application/json"})
-    assert answer.json()["replications"] == 10
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/plan", "raw_path": b"/api/plan", "headers": headers}
+    scope |= {"query_string": b"", "scheme": "http", "http_version": "1.1", "client": ("127.0.0.1", 9)}
+    answered = create_app(open_storage(None), None)({**scope, "server": ("127.0.0.1", 80)}, receive, send)
+    asyncio.run(asyncio.wait_for(answered, SECONDS))
+    assert sent[0]["status"] == 200, sent
