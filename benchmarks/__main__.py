@@ -135,21 +135,17 @@ def classical(top: float) -> dict[str, db.Policy]:
         "RUCBLT": db.RUCBLT(),
         "KLUCB": db.KLUCB("poisson"),
         "IMED": db.IMED("poisson"),
-        "ThompsonSampling": db.ThompsonSampling("poisson"),
-        "BinarizedTS": db.BinarizedTS(0, top),
     }
 
 
 def family(top: float) -> dict[str, tuple[db.Policy, int]]:
-    """Weighed by divergence, perturbed, or with duels on sub-samples; and what they may cost, in times the rewards."""
+    """Weighed by divergence, or with duels on sub-samples; and what they may cost, in times the rewards."""
     return {
         "MED": (db.MED(upper=top), 60),
         "MED poisson": (db.MED("poisson"), 60),
         "MaillardSampling": (db.MaillardSampling(sigma=top / 2), 60),
         "DMED": (db.DMED(upper=top), 60),
         "DMED poisson": (db.DMED("poisson"), 60),
-        "PHE": (db.PHE(upper=top), 60),
-        "ReBoot": (db.ReBoot(sigma=top / 4), 60),
         "LBSDA": (db.LBSDA(), 60),
         "RBSDA": (db.RBSDA(), 60),
         "SSMC": (db.SSMC(), 200),

@@ -86,7 +86,7 @@ def p_value(name, bandit, replications, seed):
 def bandits_for(name):
     """Those whose rewards the policy accepts."""
     for bandit, hostile in BANDITS.items():
-        low, high = POLICIES[name].make(hostile.world).reward_bounds
+        low, high = PAIRS[name].make(hostile.world).reward_bounds
         if all(low <= arm.support()[0] and arm.support()[1] <= high for arm in hostile.arms):
             yield bandit
 

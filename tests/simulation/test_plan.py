@@ -16,7 +16,7 @@ from tests.arms.test_objective import ARMS, Cautious
 
 BANDIT = db.Bandit(ARMS, names=["safe", "bold"])
 CAUTIOUS = db.Bandit(ARMS, names=["safe", "bold"], objective=Cautious())
-POLICY = db.ThompsonSampling("gaussian", sigma=1.0)  # its shortcut draws other numbers than the plain loop
+POLICY = db.RDS()  # its shortcut draws other numbers than the plain loop
 
 
 def plan(**changes):

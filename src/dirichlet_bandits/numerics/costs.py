@@ -86,9 +86,6 @@ CONTEST_SHARE: Final = 64
 CEILING_SHARE: Final = 32
 """Ceilings of upper confidence bounds hold until the time has grown by one part in this many."""
 
-ROUNDS_AT_ONCE: Final = 64
-"""Rounds for which uniform, normal or exponential variables are drawn at once."""
-
 RINGS_IN_VAIN: Final = 0.3
 """A certificate of MED may make its clock ring this much more often than the weights at the leader's mean need ..."""
 

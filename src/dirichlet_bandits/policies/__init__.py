@@ -3,8 +3,7 @@
 A family is imported when one of its policies is first used, because a live study needs only one.
 """
 
-import dirichlet_bandits.policies.drawn_index
-import dirichlet_bandits.policies.index  # noqa: F401 - both bring verbs for all policies that have none of their own
+import dirichlet_bandits.policies.index  # noqa: F401 - brings verbs for all policies that have none of their own
 from dirichlet_bandits.lazy import public_names
 
 __getattr__, __dir__ = public_names(__name__)

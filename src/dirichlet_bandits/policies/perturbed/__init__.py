@@ -1,6 +1,5 @@
 """Perturbed means: PHE (Kveton et al., 2019), ReBoot (Wang et al., 2020), MBE (Wan et al., 2023)."""
 
-from dirichlet_bandits.policies.perturbed import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.perturbed.probability import (
     multiplier_propensities,
     perturbed_propensities,

@@ -1,7 +1,6 @@
 """Thompson Sampling in one-parameter families, and its binarized form for bounded rewards."""
 
 from dirichlet_bandits.policies.registry import register
-from dirichlet_bandits.policies.thompson import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.thompson.probability import (
     DirectPosteriors,
     coin_propensities,
