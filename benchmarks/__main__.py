@@ -1,7 +1,7 @@
 """``make bench``: how many times faster, measured in one run. Machines are noisy; ratios less so.
 
 ``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
-all but the policies with a goal: MED to BESA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
+all but the policies with a goal: MED to WRSDA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
 where no shortcut can pay, and ``python -m benchmarks worlds`` the loop of worlds with the plain one.
 """
 
@@ -150,7 +150,6 @@ def family(top: float) -> dict[str, tuple[db.Policy, int]]:
         "RBSDA": (db.RBSDA(), 60),
         "SSMC": (db.SSMC(), 200),
         "WRSDA": (db.WRSDA(), 250),
-        "BESA": (db.BESA(), 250),
     }
 
 
@@ -247,10 +246,9 @@ def relatives(maize: db.Bandit) -> None:
         row(name, maize, policy, 10_000, plain=True, goal=f"  goal: {goal} / rewards")
     for title, bandit in (("two dates", near_tie()), ("seven dates, the best two", seven_near_tie())):
         heading(f"{title} 0.03 standard deviations apart")
-        for name in ("WRSDA", "BESA"):
-            policy, goal = family(upper(bandit))[name]
-            shown = f"  goal: {goal} / rewards" if len(bandit) == 2 else ""
-            row(name, bandit, policy, 10_000, plain=True, share=1, goal=shown)  # the same runs on both sides
+        policy, goal = family(upper(bandit))["WRSDA"]
+        shown = f"  goal: {goal} / rewards" if len(bandit) == 2 else ""
+        row("WRSDA", bandit, policy, 10_000, plain=True, share=1, goal=shown)  # the same runs on both sides
 
 
 def many_arms() -> None:

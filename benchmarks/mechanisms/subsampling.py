@@ -28,12 +28,6 @@ MECHANISMS = (
         (Edit(f"{FOLDER}/subsets.py", "n > size // MARKS_SHARE + MARKS_COST", "n > size"),),
     ),
     Mechanism(
-        "tournaments without a copy of the rewards",
-        "db.BESA()",
-        (f"{FOLDER}/fast.py:play_tournaments",),
-        (Edit(f"{FOLDER}/fast.py", "state, state.pool, arms", "state, state.pool.copy(), arms"),),
-    ),
-    Mechanism(
         "only new blocks are compared",
         "db.SSMC()",
         (),

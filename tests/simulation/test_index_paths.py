@@ -15,7 +15,6 @@ from tests.simulation.test_fast_paths import MAIZE, SMALL, UPPER, check_equal, c
 
 RANDOMISED = {
     "WRSDA": lambda upper: db.WRSDA("sqrt-log"),
-    "BESA": lambda upper: db.BESA(),
 }
 DETERMINISTIC = {
     "UCB1": db.UCB1(sigma=0.5),

@@ -6,7 +6,7 @@ rewards 4 to 6 is (S_6 - S_3) / 3, where S_i is the sum of the first i rewards. 
 blocks of the leader. But the challenger can never reach a block that it did not reach before, as long as the leader
 stays the same and the challenger is not pulled. So only blocks that end with new rewards of the leader are compared.
 
-Duels with subsets (WR-SDA and BESA) draw some of the leader's rewards without replacement, by moving them to the front
+Duels with subsets (WR-SDA) draw some of the leader's rewards without replacement, by moving them to the front
 of the array. All rewards of an arm come from one distribution, so their order carries no information. Rewards drawn
 without replacement have the same distribution in whatever order the rewards are stored, so a duel may leave them where
 its draws moved them. For example, a draw of 2 rewards from (a, b, c, d) may leave (c, a, b, d), from which the next
@@ -31,12 +31,11 @@ from dirichlet_bandits.policies.subsampling.forced import exploration_level, rou
 from dirichlet_bandits.policies.subsampling.probability import Counts, count_blocks, new_counts
 from dirichlet_bandits.policies.subsampling.rule import (
     BlockParams,
-    KnockoutParams,
     SubsetParams,
     choose_block,
     reaches_block,
 )
-from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, tournament, wins_by
+from dirichlet_bandits.policies.subsampling.subsets import lead_over_subset, wins_by
 from dirichlet_bandits.seeding import further_words
 from dirichlet_bandits.types import Ints, Words
 
@@ -108,13 +107,3 @@ def play_duels(policy: Any, state: History, run: Run, rng: np.random.Generator) 
                 break
             reward = pull(run, arms[i])
             state = update(policy, state, arms[i], reward, rng)
-
-
-@shortcut(KnockoutParams)
-def play_tournaments(policy: KnockoutParams, state: History, run: Run, rng: np.random.Generator) -> None:
-    """Pull the winners of tournaments until the run is over."""
-    arms, words = np.zeros(run.pulls.size, np.int64), further_words(rng)
-    while not ended(run.progress):
-        tournament(policy.tie, state, state.pool, arms, words, rng, True)
-        reward = pull(run, arms[0])
-        state = update(policy, state, arms[0], reward, rng)

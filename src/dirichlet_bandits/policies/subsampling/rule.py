@@ -265,7 +265,7 @@ def subset_duel(policy: SubsetParams, state: History, challenger: int, leader: i
 def select_by_knockout(policy: KnockoutParams, state: History, rng: np.random.Generator) -> Ints:
     """Return the winner of the tournament."""
     arms = np.empty(state.pulls.size, np.int64)
-    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng, False)
+    tournament(policy.tie, state, state.pool.copy(), arms, further_words(rng), rng)
     return arms[:1]
 
 

@@ -54,12 +54,10 @@ def wins_by(lead: float, tie: float, rng: np.random.Generator) -> bool:
 
 
 @jit
-def tournament(
-    tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator, by_marks: bool
-) -> None:
+def tournament(tie: float, state: History, pool: Floats, arms: Ints, words: Words, rng: np.random.Generator) -> None:
     """Hold BESA's knockout tournament in a random order of all arms; the winner is ``arms[0]``.
 
-    ``pool`` is that of the state or a copy, because the rewards change their places.
+    ``pool`` is a copy of that of the state, because the rewards change their places.
     """
     state, pool = borrowed(state), borrowed(pool)
     pulls, means = state.pulls, state.means
@@ -77,7 +75,7 @@ def tournament(
             else:
                 first = state.start[many]
                 rewards = pool[first : first + pulls[many]]
-                wins = wins_by(lead_over_subset(state, few, many, rewards, words, by_marks), tie, rng)
+                wins = wins_by(lead_over_subset(state, few, many, rewards, words, False), tie, rng)
             arms[pair] = few if wins else many
         if left % 2 == 1:
             arms[left // 2] = arms[left - 1]
