@@ -31,9 +31,26 @@ GAMES = {
     "replications=150_000",
     "BCVTS": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.BCVTS(1.0, 0.4), horizon=1000, "
     "replications=20_000",
-    "MED": "db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)]), db.MED(upper=1.0), horizon=300, replications=2000",
+} | {
+    name: f"db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)]), {policy}, horizon=300, replications=2000"
+    for name, policy in {
+        "MED": "db.MED(upper=1.0)",
+        "DMED": "db.DMED(upper=1.0)",
+        "IMED": "db.IMED('bernoulli')",
+        "UCB1": "db.UCB1(sigma=0.5)",
+        "RBSDA": "db.RBSDA()",
+        "WRSDA": "db.WRSDA()",
+    }.items()
 }
-QUICK = ("RDS pulls the winners of a round in their order", "MED accepts every proposal")  # in every run of the tests
+QUICK = (  # in every run of the tests: at least one of each family whose game is short
+    "RDS pulls the winners of a round in their order",
+    "MED accepts every proposal",
+    "DMED skips arms whose tangents are above half the level",
+    "IMED skips arms whose tangents are close",
+    "upper confidence bounds never renew their ceilings",
+    "RB-SDA always meets the first block",
+    "a coin decides the ties of WR-SDA",
+)
 
 MISTAKES = {
     "clocks 5 % slower than their certificates say": (
@@ -73,6 +90,26 @@ MISTAKES = {
     "MED waits half as long for a proposal": (
         "MED",
         Edit("policies/med/fast.py", "/ math.log1p(total)", "/ math.log1p(2.0 * total)"),
+    ),
+    "DMED skips arms whose tangents are above half the level": (
+        "DMED",
+        Edit("policies/dmed/fast.py", "memory.pulls[arm], c) > level:", "memory.pulls[arm], c) > 0.5 * level:"),
+    ),
+    "IMED skips arms whose tangents are close": (
+        "IMED",
+        Edit("policies/imed/fast.py", "pulls[arm], c) > raised(least):", "pulls[arm], c) > raised(least) - 1.0:"),
+    ),
+    "upper confidence bounds never renew their ceilings": (
+        "UCB1",
+        Edit("policies/ucb/fast.py", "        if total > expiry:", "        if expiry == 0:"),
+    ),
+    "RB-SDA always meets the first block": (
+        "RBSDA",
+        Edit("policies/subsampling/fast.py", "leader, choose_block(policy.block, r, rng))", "leader, 0.0)"),
+    ),
+    "a coin decides the ties of WR-SDA": (
+        "WRSDA",
+        Edit("policies/subsampling/fast.py", "memory, True), policy.tie, rng)", "memory, True), 0.5, rng)"),
     ),
 }
 
