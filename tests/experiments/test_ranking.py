@@ -86,7 +86,7 @@ def test_what_an_interruption_leaves(ranking):
         (PAST, {"ordered": 1}, "'ordered' must be True or False (got 1)"),
         (PAST, {"policies": "RDS"}, "'policies' must be a list of names or policies (got 'RDS')"),
         (PAST, {"policies": []}, "'policies' must be a list of names or policies (got [])"),
-        (PAST, {"policies": ["RSD"]}, "'policies' must be the name of a policy"),
+        (PAST, {"policies": ["RSD"]}, "'policies[0]' must be the name of a policy"),
         (PAST, {"policies": ["NPTS"]}, "'policies' must be at least one that applies: NPTS needs an upper bound"),
     ],
 )

@@ -32,7 +32,7 @@ CHANGES = {name: kind for name, kind in DECLARED.items() if kind.role != READ}
 OF_A_STORAGE = {"rename", "archive", "unarchive"}
 OPERATIONS = CHANGES.keys() | OF_A_STORAGE
 ARMS = ["a", "b", "c", "d"]
-SCHEDULES = 120  # in every run: about a minute of processor time
+SCHEDULES = 100  # in every run: about a minute of processor time
 NEAR = ["memory", "SQLite"]
 FAR = ["HTTP", "PostgreSQL"]  # in one schedule of eight
 OF_TRIALS = {  # operations on a trial, and their arguments

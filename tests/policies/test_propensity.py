@@ -361,5 +361,7 @@ def test_bad_histories_are_named():
             db.propensities(db.RDS(), bad)
     with pytest.raises(db.RewardError):
         db.propensities(db.NPTS(upper=1.0), [[1.0], [1.5]])
-    with pytest.raises(db.ArgumentError, match="'policy'"):
-        db.propensities("RDS", [[1.0], [1.5]])
+    for policy in ("NTPS", 3):
+        with pytest.raises(db.ArgumentError, match="'policy' must be"):
+            db.propensities(policy, [[1.0], [1.5]])
+    assert db.propensities("RDS", [[1.0], [1.5]]).tolist() == db.propensities(db.RDS(), [[1.0], [1.5]]).tolist()
