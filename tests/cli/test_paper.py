@@ -89,6 +89,7 @@ def test_a_claim_that_fails_is_read_in_other_ways(folder):
     assert "--which readings" not in page
 
 
+@pytest.mark.slow
 def test_a_report_of_another_paper(folder):
     page = page_of(folder, "--which", "sda", "--only", "clipped-wide", "--quiet")
     assert "Baudry, Kaufmann and Maillard, Sub-sampling" in page
@@ -120,6 +121,7 @@ def test_a_report_on_risk_says_at_which_level(folder):
     assert not (folder / "report/tables/multinomial-10-arms.csv").exists()  # of which problem?
 
 
+@pytest.mark.slow
 def test_a_report_on_arms_that_change(folder):
     page = page_of(folder, "--which", "lbsda", "--only", "changing-gaussian", "--quiet")
     assert "The value of each arm over time; dotted lines mark the changes." in page

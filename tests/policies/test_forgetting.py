@@ -14,6 +14,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.live.description import described, restore
+from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.forgetting.reweighting import samples_of
 from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
 from dirichlet_bandits.policies.written import parse_policy
@@ -151,7 +152,7 @@ def test_a_study_remembers_no_more_than_the_window(policy):
         study.tell(study.ask().id, float(step % 3 == 0))
         if step + 1 in (40, 160):
             study.propensities()
-            sizes.append([part.size for part in study._state.decider._state])
+            sizes.append([part.size for part in local_of(study)._state.decider._state])
     assert sizes[0] == sizes[1]
     assert max(sizes[0]) == policy.params.window
 

@@ -38,7 +38,6 @@ def cells():
 CELLS = cells()
 SOME = [  # a few runs of these tell whether a policy is the published one
     ("bernoulli-high", "TS"),
-    ("bernoulli-high", "BESA"),
     ("bernoulli-high", "SSMC"),
     ("bernoulli-high", "RB-SDA"),
     ("bernoulli-high", "WR-SDA"),
@@ -51,7 +50,6 @@ SOME = [  # a few runs of these tell whether a policy is the published one
     ("clipped-narrow", "SSMC"),
     ("clipped-wide", "NPTS"),
     ("clipped-wide", "WR-SDA"),
-    ("clipped-wide", "BESA"),
     ("exponential", "IMED"),
     ("exponential", "LB-SDA forced"),
     ("bernoulli-middle", "PHE"),

@@ -109,6 +109,7 @@ def code(name: str, settings: Mapping[str, Any]) -> str:
         'page',
         arms=['red', 'blue'],
         policy=db.RDS(),
+        bounds=(0.0, 1.0),
         control='red',
     )
     """
