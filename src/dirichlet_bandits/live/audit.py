@@ -10,11 +10,8 @@ from dirichlet_bandits.storage.events import CREATED, AuditRecord, Row
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
 
-MOST_EVENTS: Final = 10_000
-"""Events that are returned at once."""
-
 MOST_ENTRIES: Final = 1000
-"""The same for what was done to studies as a whole."""
+"""Entries about studies as a whole that are returned at once."""
 
 
 class AuditEvent(NamedTuple):

@@ -1,7 +1,7 @@
 """Describe policies and names in a form that a storage can keep, and check them."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from dirichlet_bandits.errors import ArgumentError, FormatError
@@ -99,14 +99,3 @@ def checked_name(field: str, name: object) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.isspace():
         raise ArgumentError(field, f"a text of 1 to {LONGEST_NAME} printable characters", name)
     return name
-
-
-def checked_names(field: str, given: object) -> list[str]:
-    """Check the names of the first arms, or of segments, which must all differ."""
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise ArgumentError(field, "a list of names", given)
-    names = [checked_name(f"{field}[{k}]", name) for k, name in enumerate(given)]
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise ArgumentError(f"{field}[{k}]", "different from the names before it", name)
-    return names
