@@ -213,10 +213,11 @@ class ReadableStudy:
 
         ``lift_percent`` compares the mean with that of the control, or of the arm with the best mean if there is no
         control (``.attrs["compared_with"]``); ``probability_best`` is the posterior probability of having the best mean
-        (``live/probability_best.py``). ``.attrs["earned"]`` is the sum of all rewards, and ``.attrs["equal_split"]``
-        what it would be if all arms had been tried equally often, by the present means. ``.attrs["drift"]`` names the
-        arms whose rewards do not look like one distribution any more; arms that do not change are ever named with a
-        probability of at most 5% (``live/drift.py``). Without bounds this is not tested.
+        (``inference/probability_best.py``). ``.attrs["earned"]`` is the sum of all rewards, and
+        ``.attrs["equal_split"]`` what it would be if all arms had been tried equally often, by the present means.
+        ``.attrs["drift"]`` names the arms whose rewards do not look like one distribution any more; arms that do not
+        change are ever named with a probability of at most 5% (``inference/drift.py``). Without bounds this is not
+        tested.
 
         In a study with a window, ``late`` counts the trials whose rewards were missing when it closed, and ``held``
         those whose rewards count once it closes.
@@ -226,8 +227,8 @@ class ReadableStudy:
         is for this average.
 
         With a control, ``lift`` is the mean less that of the control, from ``lift_low`` to ``lift_high``: a confidence
-        sequence of the difference (``live/differences.py``). With probability ``confidence``, no lift ever leaves its
-        interval.
+        sequence of the difference (``inference/differences.py``). With probability ``confidence``, no lift ever leaves
+        its interval.
         """
         return self._transport.do(ask.ReadSummary(confidence, bounds, segment))
 
