@@ -1,6 +1,7 @@
 """What is declared of operations, and what is derived from it."""
 
 import inspect
+import threading
 import typing
 from pathlib import Path
 
@@ -100,3 +101,19 @@ def test_looking_for_a_winner_stores_nothing_and_declaring_one_does():
     assert study.events()[0].what == "declare_winner"
     assert study.winner() == declared == study.declare_winner()
     assert study.events(limit=1000)[1:] == before
+
+
+def test_nobody_waits_for_a_replay():
+    """Reading all rows takes long, so the study is not locked meanwhile."""
+    study = db.create_study("page", arms=["red", "blue"], policy="UCB1(sigma=0.5)", seed=1)
+    study.tell_many([trial.id for trial in study.ask(2)], [1.0, 0.0])
+    asked = []
+
+    def meanwhile(done, total):
+        thread = threading.Thread(target=lambda: asked.append(study.ask().id), daemon=True)
+        thread.start()
+        thread.join(30.0)
+        assert not thread.is_alive()
+
+    assert study.replay(meanwhile).same
+    assert asked == [2]

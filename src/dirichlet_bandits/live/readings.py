@@ -66,12 +66,13 @@ class ReadStudy(Reading[StudyInfo]):
     """Return the settings of a study, its arms, and its number of trials."""
 
     def read(self, local: Local) -> StudyInfo:
-        journal = local.journal()
-        floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
-        active = journal.active_names()
-        retired = [name for name in journal.names if name not in active]
-        more = active, retired, len(journal.arm_of), floor
-        return StudyInfo(local.name, local.identity, local.settings, *more)
+        with local.lock:
+            journal = local.journal()
+            floor = dict(journal.floor) if isinstance(journal.floor, dict) else journal.floor
+            active = journal.active_names()
+            retired = [name for name in journal.names if name not in active]
+            more = active, retired, len(journal.arm_of), floor
+            return StudyInfo(local.name, local.identity, local.settings, *more)
 
 
 @operation(READ, name="archived", key="archived")
@@ -294,7 +295,7 @@ class EstimateMean(Reading[Estimate]):
 
     def read(self, local: Local) -> Estimate:
         settings = local.settings
-        limits = checked_bounds(self.bounds, settings.limits, local.journal().told.rewards)
+        limits = _limits(local, self.bounds)
         return estimate_mean(local.rows(), self.choice, _seed(settings), limits, self.confidence, settings.direction)
 
 
@@ -309,9 +310,15 @@ class EstimateCVaR(Reading[RiskEstimate]):
 
     def read(self, local: Local) -> RiskEstimate:
         settings = local.settings
-        limits = checked_bounds(self.bounds, settings.limits, local.journal().told.rewards)
+        limits = _limits(local, self.bounds)
         goal, given = CVaR(self.level), (limits, self.confidence, settings.direction)
         return estimate_cvar(local.rows(), self.choice, _seed(settings), goal, *given)
+
+
+def _limits(local: Local, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the bounds of all rewards: those given, else those of the study."""
+    with local.lock:
+        return checked_bounds(bounds, local.settings.limits, local.journal().told.rewards)
 
 
 def asked_cvar(objective: object) -> CVaR | None:
@@ -342,7 +349,7 @@ class EstimateDifference(Reading[DifferenceEstimate]):
     confidence: Confidence = CONFIDENCE
 
     def read(self, local: Local) -> DifferenceEstimate:
-        limits = checked_bounds(self.bounds, local.settings.limits, local.journal().told.rewards)
+        limits = _limits(local, self.bounds)
         return estimate_difference(local.rows(), self.a, self.b, limits, self.confidence)
 
 
