@@ -117,3 +117,16 @@ def test_nobody_waits_for_a_replay():
 
     assert study.replay(meanwhile).same
     assert asked == [2]
+
+
+def test_declaring_a_winner_changes_nothing_while_there_is_none():
+    """A webhook looks at every study again and again: it must not lock the storage each time."""
+    study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
+    opened = []
+    transaction = study.storage.transaction
+    study.storage.transaction = lambda name: opened.append(name) or transaction(name)
+    assert study.declare_winner().arm is None
+    assert opened == []
+    study.add_trials({"arm": ["red", "blue"] * 400, "reward": [0.0, 1.0] * 400})
+    assert study.declare_winner() == study.declare_winner()
+    assert opened == ["page", "page"]  # the trials, and the winner once

@@ -200,9 +200,11 @@ class DeclareWinner(OfWinner, Change[Winner]):
     segment: Segment | None = None
     has_token: ClassVar[bool] = False
 
-    def prepare(self, settings: StudySettings) -> None:
-        checked_segment(self.segment, settings.segments)
-        check_question(settings.policy, self.question)
+    def perform(self, local: Local, token: str | None) -> Winner:
+        """Look first, which takes one pass over all rewards at most; only a new winner is worth a change."""
+        with local.lock:
+            found = found_winner(local, self.question)
+        return found if found.arm is None or found.established_at is not None else local.change(self, token)
 
     def intended(self, study: Present) -> Sequence[Event]:
         found = self.answer(study, [])
