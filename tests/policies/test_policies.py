@@ -12,7 +12,7 @@ from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, verb
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.interface import GUARANTEES
-from dirichlet_bandits.policies.ucb.rule import UCB1Params
+from dirichlet_bandits.policies.ucb import UCB1Params
 from tests.policies.twins import PAIRS
 
 

@@ -26,7 +26,7 @@ from dirichlet_bandits.policies.restarting.rule import (
     check_exploration,
     exploration_rate,
 )
-from dirichlet_bandits.policies.ucb.rule import KLUCB, UCB1
+from dirichlet_bandits.policies.ucb import KLUCB, UCB1
 from dirichlet_bandits.validation import large_count, positive_number, true_or_false, whole_number
 
 
