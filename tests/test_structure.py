@@ -12,7 +12,6 @@ PACKAGE = ROOT / "src" / "dirichlet_bandits"
 # A policy that touches every file: it has a family of its own, a shortcut, propensities and published numbers.
 EXAMPLE = "DMED"
 NOT_FOR_NEW_POLICIES = {
-    "tests/policies/test_policies.py": "a verb's name was taken twice",
     "docs/figures/policies.json": "numbers that `python -m tools.policy_pictures` makes",
     "docs/howto_compile.md": "a table that `python -m benchmarks.compiling --write` makes",
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",

@@ -19,6 +19,7 @@ class BoundedPolicy(Policy):
 
     lower: float
     upper: float
+    example_parameters: ClassVar = {"lower": 0.0, "upper": 1.0}
 
     def __post_init__(self) -> None:
         reward_bound("lower", self.lower)
@@ -36,6 +37,7 @@ class BoundedAbovePolicy(Policy):
 
     upper: float
     assumes: ClassVar[str] = BELOW_A_BOUND
+    example_parameters: ClassVar = {"upper": 1.0}
 
     def __post_init__(self) -> None:
         reward_bound("upper", self.upper)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.divergences import FAMILIES
@@ -33,6 +33,7 @@ class FamilyPolicy(Policy):
 
     family: FamilyName
     sigma: float | None = None
+    example_parameters: ClassVar = {"family": "gaussian", "sigma": 1.0}
 
     def __post_init__(self) -> None:
         _check_family(self.family, self.sigma)
@@ -52,6 +53,7 @@ class FamilyOrBoundPolicy(Policy):
     family: FamilyName | None = None
     sigma: float | None = None
     upper: float | None = None
+    example_parameters: ClassVar = {"family": "gaussian", "sigma": 1.0}
 
     def __post_init__(self) -> None:
         if self.family is not None and self.upper is not None:

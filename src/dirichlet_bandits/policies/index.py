@@ -28,8 +28,7 @@ def init(policy: Any, n_arms: int) -> Tally:
     return new_tally(n_arms)
 
 
-@verbs.in_place
-@verbs.implements(verbs.update)
+@verbs.implements(verbs.update, random=False, in_place=True)
 def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
     """Count the reward."""
     count(state, arm, reward)
@@ -89,8 +88,8 @@ def write_indices(policy: Any, state: Any, rng: Any, values: Floats) -> None:
         values[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
 
 
-def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> Floats:
-    """Return the index of every arm."""
+def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None = None) -> Floats:
+    """Return the index of every arm; only a random index needs a generator."""
     values = np.empty(state.pulls.size)
     specialized(write_indices, policy.params)(policy.params, state, rng, values)
     return values
@@ -98,12 +97,7 @@ def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> 
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
-    return _shares(all_indices(policy, state, unused_generator(policy.params)))
-
-
-def unused_generator(params: Any) -> np.random.Generator | None:
-    """Return the last argument of an index that is not random; None if its code does not mention it."""
-    return np.random.default_rng(0) if verbs.draws(verbs.index, params) else None
+    return _shares(all_indices(policy, state))
 
 
 def _shares(values: Floats) -> Floats:
@@ -119,18 +113,17 @@ class DirectIndices:
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self._params = policy.params
-        self._rng = unused_generator(self._params)
         self._write = Direct(lambda: specialized(write_indices, self._params))
         self._values = np.empty(n_arms)
 
     def propensities(self, state: Any) -> Floats:
         """Return the propensities from the indices of all arms."""
-        self._write(self._params, state, self._rng, self._values)
+        self._write(self._params, state, None, self._values)
         return _shares(self._values)
 
     def without_compiling(self, state: Any) -> Floats | None:
-        """Return the same, or None if this would compile something or pass a generator."""
-        return self.propensities(state) if self._write.is_compiled and self._rng is None else None
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None
 
 
 def random_index_propensities(indices: Sequence[Variable]) -> Floats:

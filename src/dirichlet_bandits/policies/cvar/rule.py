@@ -58,6 +58,7 @@ class RiskAverse(Policy):
     """A policy that judges an arm by its CVaR."""
 
     level: float
+    example_parameters: ClassVar = {"upper": 1.0, "level": 0.5}
 
     @property
     def objective(self) -> Objective:
@@ -115,6 +116,7 @@ class MCVTS(RiskAverse):
     assumes: ClassVar[str] = "rewards with finitely many known values, judged by their CVaR"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
+    example_parameters: ClassVar = {"support": (0.0, 1.0), "level": 0.5}
 
     def __post_init__(self) -> None:
         values = finite_array("support", self.support)

@@ -85,6 +85,7 @@ class BDS(Policy):
     assumes: ClassVar[str] = f"{BELOW_A_BOUND}; logarithmic with a detectable one and a large enough rho"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
+    example_parameters: ClassVar = {"upper": 1.0}
 
     def __post_init__(self) -> None:
         if self.upper is not None:

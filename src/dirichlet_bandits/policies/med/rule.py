@@ -79,6 +79,7 @@ class MaillardSampling(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)

@@ -60,6 +60,7 @@ class UCB1(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Auer, Cesa-Bianchi and Fischer (2002)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.restarting.detectors import (
+from dirichlet_bandits.policies.detectors import (
     CUSUM,
     GLR,
     MeanShift,
@@ -15,7 +14,9 @@ from dirichlet_bandits.policies.restarting.detectors import (
     even_window,
     published_threshold,
 )
-from dirichlet_bandits.policies.restarting.rule import (
+from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.registry import ORDER_MATTERS, register
+from dirichlet_bandits.policies.restarting import (
     AT_RANDOM,
     CONSTANT,
     SINCE_ALARM,
@@ -25,6 +26,7 @@ from dirichlet_bandits.policies.restarting.rule import (
     RestartingParams,
     check_exploration,
     exploration_rate,
+    restarting_propensities,
 )
 from dirichlet_bandits.policies.ucb.rule import KLUCB, UCB1
 from dirichlet_bandits.validation import large_count, positive_number, true_or_false, whole_number
@@ -119,6 +121,7 @@ class MUCB(_Published):
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Cao et al. (2019)"
+    example_parameters: ClassVar = {"window": 100, "horizon": 1000, "segments": 2}
 
     def __post_init__(self) -> None:
         even_window(self.window)
@@ -187,6 +190,7 @@ class CUSUMUCB(_Published):
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Liu, Lee and Shroff (2018)"
+    example_parameters: ClassVar = {"horizon": 1000, "changes": 1}
 
     def __post_init__(self) -> None:
         whole_number("changes", self.changes, at_least=1)
@@ -212,3 +216,6 @@ class CUSUMUCB(_Published):
         first = int(self.first) if self.forced else 1
         detector = self._detector().params
         return RestartingParams(self.policy.params, detector, Rate(CONSTANT, float(rate)), True, AT_RANDOM, first)
+
+
+register(GLRKLUCB, MUCB, CUSUMUCB, probability=restarting_propensities, from_histories=ORDER_MATTERS)
