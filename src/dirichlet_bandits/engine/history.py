@@ -9,6 +9,7 @@ from dirichlet_bandits.compiler import entry_point, jit, jit_inline, shared
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, update
 from dirichlet_bandits.numerics.arrays import copy_into
+from dirichlet_bandits.numerics.cvar import ordered_cvar
 from dirichlet_bandits.types import Floats, Ints
 
 _FIRST_ROOM = 8
@@ -127,6 +128,15 @@ def keeps_rewards(*policy_types: type, ordered: bool = False) -> None:
     implements(update, *policy_types, random=False, in_place=True)(_insert if ordered else _remember)
 
 
+def keeps_cvars(*policy_types: type) -> None:
+    """Make these policies keep all rewards in ascending order, and the CVaR at their ``level`` in place of the means.
+
+    So the CVaR is computed only when an arm is pulled, and leaders and their ties are found as usual.
+    """
+    implements(init, *policy_types)(no_rewards)
+    implements(update, *policy_types, random=False, in_place=True)(_insert_and_judge)
+
+
 @jit
 def no_rewards(policy: Any, n_arms: int) -> History:
     """Return a history without rewards: ``init`` of policies with an ``update`` of their own."""
@@ -141,3 +151,10 @@ def _insert(policy: Any, state: History, arm: int, reward: float, rng: np.random
 @jit_inline
 def _remember(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return append(state, arm, reward, reward)
+
+
+@jit
+def _insert_and_judge(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    state = insert(state, arm, reward)
+    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
+    return state

@@ -17,7 +17,7 @@ from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities, gaussian
 from dirichlet_bandits.numerics.discrete import Discrete, binomial_law, discrete_argmax_probabilities
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.families import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.index import discrete_index_propensities, normalized, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import register

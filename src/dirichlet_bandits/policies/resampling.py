@@ -16,7 +16,7 @@ from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
 from dirichlet_bandits.numerics.discrete import Discrete, binomial_law
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.families import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.index import discrete_index_propensities
 from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.registry import DRAWS_FOR_REWARDS, register

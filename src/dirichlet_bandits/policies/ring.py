@@ -83,7 +83,7 @@ def remember(ring: Any, arm: int, reward: float) -> bool:
     return True
 
 
-class Samples(NamedTuple):
+class DiscountedRewards(NamedTuple):
     """The rewards of all arms and their weights.
 
     Those of arm k are from ``first[k]`` to ``first[k + 1]``.
@@ -95,7 +95,7 @@ class Samples(NamedTuple):
 
 
 @jit
-def discounted_samples(policy: Any, ring: Ring) -> Samples:
+def discounted_samples(policy: Any, ring: Ring) -> DiscountedRewards:
     """Return the rewards that still have a weight, by arm, newest first; also an entry point.
 
     ``policy`` has the discount ``gamma``; the last decision has the weight 1.
@@ -114,7 +114,7 @@ def discounted_samples(policy: Any, ring: Ring) -> Samples:
             used[arm] += 1
         weight *= policy.gamma
         place = place - 1 if place > 0 else size - 1
-    return Samples(values, weights, first)
+    return DiscountedRewards(values, weights, first)
 
 
 class Weighted(NamedTuple):

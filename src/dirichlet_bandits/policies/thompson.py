@@ -18,8 +18,7 @@ from dirichlet_bandits.engine.verbs import implements, index, update
 from dirichlet_bandits.numerics.argmax import Variable
 from dirichlet_bandits.numerics.bells import LOG_GAMMA, LOG_INVERSE_GAMMA, LOGIT_BETA, NORMAL, log_concave_argmax
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.bounded import BoundedPolicy
-from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.families import BoundedPolicy, FamilyPolicy
 from dirichlet_bandits.policies.index import normalized, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import register

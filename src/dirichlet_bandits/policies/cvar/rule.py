@@ -12,15 +12,14 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit_inline
-from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
+from dirichlet_bandits.engine.history import History, keeps_cvars, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
+from dirichlet_bandits.policies.families import BELOW_A_BOUND
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_array, large_count, reward_bound, reward_scale
 
