@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_into_place, with_places
