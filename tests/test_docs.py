@@ -125,7 +125,7 @@ def test_pictures_are_there_and_small():
 
 def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits import crops
-    from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
+    from dirichlet_bandits.experiments.plan_question import MOST_CASES, PlanQuestion
     from dirichlet_bandits.live import fields
     from dirichlet_bandits.live.description import LONGEST_NAME
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
@@ -134,7 +134,7 @@ def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits.service import guard, plans, server
     from dirichlet_bandits.service.wire import PATIENCE
 
-    served = {name: field.check.served for name, field in Question.fields.items()}
+    served = {name: field.check.served for name, field in PlanQuestion.fields.items()}
     facts = {
         "docs/peers.md": [f"without contexts | {len(POLICIES)} |"],
         "docs/tutorial_crops.md": [f"{sum(map(len, crops.yields().values())):,} simulated seasons"],

@@ -28,7 +28,7 @@ RETIRED = {
     "answers": r"",
     "option": r"",
     "trials": r"Study(?!Plan)|Replay|Trials$|Winner|Rewards$|/((?!plan)\w+)$",  # those of a study
-    "difference": r"Comparison$|Place$",
+    "difference": r"Comparison$|RankedPolicy$",
     "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Winner|/(events|audit_log|(declare_)?winner)$",
 }
 BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviour|favour|neighbour")

@@ -146,7 +146,7 @@ def test_rooms_pin_their_names():
     assert set(db.testing.__all__) == {"Report", "check_policy"}
     assert set(db.report.__all__) == {
         "Chapter",
-        "Comparison",
+        "Contrast",
         "Making",
         "Reproduction",
         "Verdict",
@@ -165,7 +165,7 @@ def test_rooms_pin_their_names():
         "Experiment",
         "KinfStudy",
         "Panel",
-        "Place",
+        "RankedPolicy",
         "PlanRow",
         "PlotSettings",
         "Printed",

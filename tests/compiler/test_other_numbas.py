@@ -56,9 +56,7 @@ def forgotten():
 
 def test_a_numba_that_lacks_a_part_is_refused_by_name(monkeypatch, forgotten):
     monkeypatch.delattr(numba.core.caching, "FunctionCache")
-    with pytest.raises(
-        db.DirichletBanditsError, match=r"^Numba \S+ cannot run policies \(.*FunctionCache"
-    ):
+    with pytest.raises(db.DirichletBanditsError, match=r"^Numba \S+ cannot run policies \(.*FunctionCache"):
         entry_point(lambda x: x)
 
 

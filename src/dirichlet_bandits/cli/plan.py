@@ -13,7 +13,7 @@ from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_reward
 from dirichlet_bandits.errors import ArgumentError
 
 
-@fields_of("dirichlet_bandits.experiments.plan_question.Question")
+@fields_of("dirichlet_bandits.experiments.plan_question.PlanQuestion")
 def plan(
     file: Annotated[Path | None, typer.Argument(help="A .csv file of past rewards, instead of --baseline.")] = None,
     arm: Annotated[str | None, typer.Option(help="Column of arms in the file.")] = None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.csv_tables import COLUMNS, Table, decoded
+from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.declared import read_number
 from dirichlet_bandits.errors import missing_extra
 
@@ -38,7 +38,7 @@ def read_table(path: Path, study: "Study | None" = None) -> "pd.DataFrame | dict
     from dirichlet_bandits.live.past_trials import read_file
 
     if path.suffix.lower() != ".parquet":
-        table = Table(decoded(path.read_bytes(), str(path))[0], str(path))
+        table = CSVTable(decoded(path.read_bytes(), str(path))[0], str(path))
         at = table.columns(dict.fromkeys(COLUMNS), guess=False)
         if study is not None and len(at) < len(table.header):
             raise table.refused(f"the only columns must be {', '.join(COLUMNS)} (found {table.found()})")

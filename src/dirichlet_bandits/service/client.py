@@ -11,9 +11,9 @@ from dirichlet_bandits.live.readings import ReadStudy
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.service.calls import CreateStudy, DeleteStudy, ListStudies, Plan, ReadIdentity, path_of
+from dirichlet_bandits.service.calls import CreateStudy, DeleteStudy, ListStudies, PlanStudies, ReadIdentity, path_of
 from dirichlet_bandits.service.http import Http, send
-from dirichlet_bandits.service.wire import PATIENCE, Line
+from dirichlet_bandits.service.wire import PATIENCE, Connection
 
 if TYPE_CHECKING:
     from dirichlet_bandits.arms import Bandit
@@ -32,7 +32,7 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
     dirichlet_bandits.errors.ArgumentError: 'url' must be the address of a service, such as \
 'http://localhost:8000' (got 'localhost:8000')
     """
-    return Service(Line(url, key, number().accept("patience", patience)))
+    return Service(Connection(url, key, number().accept("patience", patience)))
 
 
 class Service:
@@ -42,7 +42,7 @@ class Service:
     and has them as methods: ``service.create_study("maize", arms=["26 Feb", "13 Mar"])``.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         self._line = line
         self.create_study = partial(create_study, storage=self)
         self.load_study = partial(load_study, storage=self)
@@ -92,6 +92,6 @@ class Service:
         """
         from dirichlet_bandits.experiments.planning import prepare
 
-        asked = Plan(bandit, **settings)
+        asked = PlanStudies(bandit, **settings)
         prepare(asked)  # refuses what makes no sense before it is sent
-        return Plan.of_answer(send(self._line, asked))
+        return PlanStudies.of_answer(send(self._line, asked))

@@ -22,7 +22,7 @@ from dirichlet_bandits.service.calls import (
     in_query,
     path_of,
 )
-from dirichlet_bandits.service.wire import Line
+from dirichlet_bandits.service.wire import Connection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-def send(line: Line, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
+def send(line: Connection, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
     """Send an operation and return the JSON of its answer; ``which`` names the study.
 
     A change is made exactly once: if no token is given, one is drawn.
@@ -46,7 +46,7 @@ def send(line: Line, operation: Operation[Any], token: str | None = None, **whic
 class Http(Named):
     """A study as a service has it."""
 
-    def __init__(self, line: Line, info: StudyInfo) -> None:
+    def __init__(self, line: Connection, info: StudyInfo) -> None:
         super().__init__(info.name, info.identity)
         self._line = line
         self.settings = info.settings

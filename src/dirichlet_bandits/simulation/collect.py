@@ -11,7 +11,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
+from dirichlet_bandits.results.labels import VARIABLES, Labels, Problem, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
@@ -82,7 +82,7 @@ def _labeled(plan: Plan) -> Labels:
         times=plan.times,
         replications=plan.replications,
         seed=plan.seed,
-        game=Game(
+        game=Problem(
             objective=bandit.objective.name,
             regret_label=bandit.objective.label,
             lower_bound=_lower_bound(plan),
