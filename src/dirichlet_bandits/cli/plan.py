@@ -9,7 +9,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.declared_commands import fields_of
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
+from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.errors import ArgumentError
 
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final
 from dirichlet_bandits.csv_tables import WORDS
 from dirichlet_bandits.declared import Check, choice, integer, number, pair, read_number, sequence, text
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES, checked_attributes
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.floors import Floor, checked_shares
 from dirichlet_bandits.live.lateness import ABANDON_LATE, LATE_WORDS, checked_late, seconds
 from dirichlet_bandits.live.past_trials import Past, checked_past
+from dirichlet_bandits.live.records import LONGEST_NOTE, MOST_ATTRIBUTES, checked_attributes
 from dirichlet_bandits.live.warm_start import MOST
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import POLICY, as_policy

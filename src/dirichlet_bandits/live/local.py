@@ -25,10 +25,7 @@ from dirichlet_bandits.live.group_commit import MOST, Group
 from dirichlet_bandits.live.journal import Journal, settled
 from dirichlet_bandits.live.operation import Change, Operation, Present
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction
-from dirichlet_bandits.storage.forks import fresh_locks_in_children
+from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction, actor, fresh_locks_in_children, intact
 
 if TYPE_CHECKING:
     import pandas as pd

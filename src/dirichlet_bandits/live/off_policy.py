@@ -17,9 +17,9 @@ from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
 from dirichlet_bandits.live.direction import direction_for, mirrored
 from dirichlet_bandits.live.events import PastAdded, event_of
+from dirichlet_bandits.live.export import read_rounds
 from dirichlet_bandits.live.fields import Choice
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.logged_rounds import read_rounds
 from dirichlet_bandits.live.replay import walk
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Row

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
-from dirichlet_bandits.live.annotations import annotation, merged, same
 from dirichlet_bandits.live.asking import trials_of_call
 from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import (
@@ -44,7 +43,19 @@ from dirichlet_bandits.live.floors import check_room, check_sum, checked_floor
 from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.operation import MANAGE, WRITE, Change, Present, operation
 from dirichlet_bandits.live.past_trials import Past
-from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, TokenRecord, TrialRecord
+from dirichlet_bandits.live.records import (
+    ABANDONED,
+    HELD,
+    PENDING,
+    REPEATED,
+    TOLD,
+    VOIDED,
+    TokenRecord,
+    TrialRecord,
+    annotation,
+    merged,
+    same,
+)
 from dirichlet_bandits.live.settings import StudySettings
 
 if TYPE_CHECKING:

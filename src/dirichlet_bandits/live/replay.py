@@ -15,8 +15,7 @@ from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import Asked, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.storage.events import Row, intact
 from dirichlet_bandits.types import Floats
 
 AS_NOW: Final = 4

@@ -14,12 +14,11 @@ from dirichlet_bandits.declared import Check, choice, flag, number, text
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
 from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.experiments.planning import StudyPlan
-from dirichlet_bandits.live.audit import AuditEntry
 from dirichlet_bandits.live.fields import Name
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.opening import StudiesHere, check_confirmed
 from dirichlet_bandits.live.operation import MANAGE, READ, Operation, operation
-from dirichlet_bandits.live.readings import ReadStudy, StudyInfo
+from dirichlet_bandits.live.readings import AuditEntry, ReadStudy, StudyInfo
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 

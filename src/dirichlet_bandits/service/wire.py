@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlencode
 from urllib.request import getproxies, proxy_bypass
 
 from dirichlet_bandits import errors
-from dirichlet_bandits.storage.forks import fresh_locks_in_children
+from dirichlet_bandits.storage.events import fresh_locks_in_children
 
 if TYPE_CHECKING:
     import urllib3

@@ -5,12 +5,11 @@ The examples are in an order in which they can be run.
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
+from dirichlet_bandits.service.dashboard.access import routes
 from dirichlet_bandits.service.dashboard.rendering import page
-
-routes = APIRouter(include_in_schema=False)
 
 SHELL: Final = """\
 URL=http://127.0.0.1:8000

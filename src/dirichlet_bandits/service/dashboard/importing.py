@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
-from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, StudyPage, Text
+from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, Text, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.wording import for_people
@@ -21,7 +21,6 @@ from dirichlet_bandits.service.problems import status_of
 
 _SHOWN: Final = 5
 _NONE: Final = "\N{EMPTY SET}"  # what the menu sends; an empty text would mean that nothing was chosen
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Sent(BaseModel):

@@ -2,17 +2,16 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.service import plans
-from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
+from dirichlet_bandits.service.dashboard.access import Creating, routes
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.wording import for_people, real_number, whole_number
 from dirichlet_bandits.service.problems import headers_of, status_of
 
 MOST_ARMS: Final = 10
@@ -24,8 +23,6 @@ POLICIES: Final = {
     "ThompsonSampling": "ThompsonSampling('bernoulli')",
 }
 """Policies of a plan as they are written for a study of rewards 0 and 1."""
-
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class TypedPlan(BaseModel):
