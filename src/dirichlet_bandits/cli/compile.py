@@ -71,7 +71,7 @@ def compile(
     typer.echo(f"compiled for simulations and live studies, in {seconds:.0f} s: {', '.join(chosen)}")
 
 
-def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Policy":
+def sound_example(kind: "type[db.policies.Policy]", inner: str | None = None) -> "db.policies.Policy":
     """Make a policy of this class with valid but arbitrary parameters.
 
     Optional parameters are left out, except ``binary``, because live studies refuse some policies without it.

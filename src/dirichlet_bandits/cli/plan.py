@@ -48,7 +48,7 @@ def plan(
     if form == "text":
         typer.echo(str(found))
     else:
-        keys = db.experiments.PlanRow._fields
+        keys = db.PlanRow._fields
         table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
         settings = {key: getattr(found, key) for key in ("horizon", "delta", "margin", "replications", "answer")}
         tables.show(table, form, settings, "rows")

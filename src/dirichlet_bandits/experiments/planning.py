@@ -1,5 +1,7 @@
 """Plan a study: how long until a winner is named, and what that costs, for each policy and floor."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import textwrap
 import time
@@ -75,7 +77,7 @@ class StudyPlan:
     interrupted: bool = False
     headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return one row per policy and floor; see :class:`PlanRow`."""
         return whole_module("pandas").DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
 

@@ -1,5 +1,7 @@
 """Rank policies: all that apply play the same bandit, and their regrets are compared."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -72,7 +74,7 @@ class Ranking:
         """The policy in the first place."""
         return self.policies[self.places[0].policy]
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return the ranking as a table, one row per policy."""
         return Summary(whole_module("pandas").DataFrame(self.places, columns=RankedPolicy._fields).set_index("policy"))
 
@@ -89,7 +91,7 @@ class Ranking:
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
-    ) -> "Figure":
+    ) -> Figure:
         """Draw the ranking: one dot per policy at its difference from the best, with the paired interval.
 
         Dots whose interval contains 0 are hollow: the data do not separate these policies from the best. Use

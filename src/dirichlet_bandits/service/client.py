@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dirichlet_bandits.arms import Bandit
-    from dirichlet_bandits.experiments import StudyPlan
+    from dirichlet_bandits.experiments.planning import StudyPlan
 
 R = TypeVar("R")
 

@@ -17,7 +17,7 @@ from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.units import Unit
-from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.theory.lower_bounds import evident_lower_bound
 from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:

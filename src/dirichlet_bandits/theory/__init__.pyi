@@ -11,5 +11,5 @@ from dirichlet_bandits.theory.bounds import crossing_bounds as crossing_bounds
 from dirichlet_bandits.theory.conditions import QDSCondition as QDSCondition
 from dirichlet_bandits.theory.conditions import necessary_bonus as necessary_bonus
 from dirichlet_bandits.theory.conditions import qds_condition as qds_condition
-from dirichlet_bandits.theory.lower_bound import LowerBound as LowerBound
-from dirichlet_bandits.theory.lower_bound import lower_bound as lower_bound
+from dirichlet_bandits.theory.lower_bounds import LowerBound as LowerBound
+from dirichlet_bandits.theory.lower_bounds import lower_bound as lower_bound
