@@ -31,7 +31,7 @@ def compile(
     """
     from dirichlet_bandits.arms import Bandit, Bernoulli
     from dirichlet_bandits.arms.sampler import compile_samplers
-    from dirichlet_bandits.live.compile_live import compile_live
+    from dirichlet_bandits.live.opening import compile_live
     from dirichlet_bandits.policies.registry import all_policies, has_propensities
     from dirichlet_bandits.simulation.compile_ahead import Job, in_processes, simulation_job
 

@@ -27,10 +27,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from numba.extending import overload
-
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
 from dirichlet_bandits.sources import source_stamp
 
 
