@@ -2,51 +2,30 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
-from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.detectors import (
-    CUSUM,
-    GLR,
-    MeanShift,
-    MeanShiftParams,
-    even_window,
-    published_threshold,
-)
+from dirichlet_bandits.policies.detectors import CUSUM, GLR, MeanShiftParams, even_window
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import ORDER_MATTERS, register
 from dirichlet_bandits.policies.restarting import (
     AT_RANDOM,
     CONSTANT,
+    HORIZON,
     SINCE_ALARM,
     ClockedRestartingParams,
     Rate,
     Restarting,
     RestartingParams,
     check_exploration,
-    exploration_rate,
     restarting_propensities,
 )
-from dirichlet_bandits.policies.ucb.rule import KLUCB, UCB1
+from dirichlet_bandits.policies.ucb import KLUCB, UCB1
 from dirichlet_bandits.validation import large_count, positive_number, true_or_false, whole_number
 
 
-class MUCBRate(NamedTuple):
-    """The number of segments, the window and the horizon, which determine M-UCB's exploration."""
-
-    segments: int
-    window: int
-    horizon: float
-
-
 class _Published(Policy):
-    """A policy for rewards in [0, 1] that restarts another one."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that is restarted."""
-        raise NotImplementedError
+    """A policy for rewards in [0, 1] that restarts another one, its ``policy``."""
 
     @property
     def reward_bounds(self) -> tuple[float, float]:
@@ -140,27 +119,13 @@ class MUCB(_Published):
 
     @property
     def params(self) -> RestartingParams:
-        horizon = float(self.horizon)
-        detector = (
-            MeanShiftParams(int(self.window), math.nan, horizon)
-            if self.threshold is None
-            else MeanShift(self.window, self.threshold).params
-        )
-        rate = (
-            MUCBRate(int(self.segments), int(self.window), horizon)
-            if self.exploration is None
-            else Rate(CONSTANT, float(self.exploration))
-        )
+        window, horizon = int(self.window), float(self.horizon)
+        detector = MeanShiftParams(window, math.nan if self.threshold is None else float(self.threshold), horizon)
+        rate = Rate(HORIZON, float(self.segments - 1), window, horizon)
+        if self.exploration is not None:
+            rate = Rate(CONSTANT, float(self.exploration))
         scheduled = SINCE_ALARM if self.scheduled else AT_RANDOM
         return RestartingParams(self.policy.params, detector, rate, False, scheduled, 1)
-
-
-@implements(exploration_rate, MUCBRate)
-def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> float:
-    """Return gamma = sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), section 6.1."""
-    b = published_threshold(rate.window, n_arms, rate.horizon)
-    cost = 2.0 * b + 3.0 * math.sqrt(rate.window)
-    return min(1.0, math.sqrt((rate.segments - 1) * n_arms * cost / (2.0 * rate.horizon)))
 
 
 @dataclass(frozen=True)

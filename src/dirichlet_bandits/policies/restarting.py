@@ -11,9 +11,9 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import shuffle
-from dirichlet_bandits.engine.verbs import follows_time, has_own, implements, specialized, verb
+from dirichlet_bandits.engine.verbs import follows_time, has_own, implements, specialized
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.detectors import GLR, MEMORY, Detector, alarm
+from dirichlet_bandits.policies.detectors import GLR, MEMORY, Detector, alarm, published_threshold
 from dirichlet_bandits.policies.index import index_propensities, larger, overview
 from dirichlet_bandits.policies.interface import choice
 from dirichlet_bandits.policies.registry import ORDER_MATTERS, AroundAny, register, rule_of
@@ -21,7 +21,7 @@ from dirichlet_bandits.types import Floats, Ints, Records
 from dirichlet_bandits.validation import finite_number, true_or_false
 
 SCOPES: Final = {"global": 0, "local": 1}
-CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
+CONSTANT, DIMINISHING, EPISODES, HORIZON = 0, 1, 2, 3  # on what the probability of exploration depends
 AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; a schedule counts from the start or an alarm
 DIMINISHING_SCALE: Final = 0.2
 """The scale of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
@@ -37,10 +37,12 @@ COUNTS: Final = np.dtype(
 
 
 class Rate(NamedTuple):
-    """How the probability of exploration depends on time, and its scale."""
+    """On what the probability of exploration depends, its scale, and the window and the horizon of M-UCB."""
 
     law: int
     scale: float
+    window: int = 0
+    horizon: float = 0.0
 
 
 class RestartingParams(NamedTuple):
@@ -77,22 +79,21 @@ class Restarted(NamedTuple):
     counts: Records
 
 
-@verb
-def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
-    """Return the probability that the next decision explores, ``since`` rewards after the last alarm."""
+@jit
+def exploration_rate(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
+    """Return the probability that the next decision explores, ``since`` rewards after the last alarm.
 
-
-@implements(exploration_rate, Rate)
-def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
-    """Return the probability of exploration: constant, scale sqrt(K / n), or growing with each alarm.
-
-    n is the number of rewards since the last alarm, or 1 before the first of them.
+    It is constant, scale sqrt(K / n), growing with each alarm, or that of M-UCB (Cao et al., section 6.1), gamma =
+    sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)) with scale M - 1. Before the first reward after an alarm, n is 1.
     """
     value = rate.scale
     if rate.law == DIMINISHING:
         value *= math.sqrt(n_arms / max(since, 1))
     elif rate.law == EPISODES:
         value *= math.sqrt(1.0 + alarms)
+    elif rate.law == HORIZON:
+        cost = 2.0 * published_threshold(rate.window, n_arms, rate.horizon) + 3.0 * math.sqrt(rate.window)
+        value = math.sqrt(rate.scale * n_arms * cost / (2.0 * rate.horizon))
     return min(value, 1.0)
 
 

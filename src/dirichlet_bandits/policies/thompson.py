@@ -4,6 +4,7 @@ For propensities, posteriors are transformed to a scale on which their densities
 functions are smooth over the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +13,14 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compiler import Direct, entry_point, jit
+from dirichlet_bandits.compiler import entry_point, jit
 from dirichlet_bandits.engine.tally import Tally, count
-from dirichlet_bandits.engine.verbs import implements, index, update
+from dirichlet_bandits.engine.verbs import implements, index, specialized, update
 from dirichlet_bandits.numerics.argmax import RandomVariable
 from dirichlet_bandits.numerics.bells import LOG_GAMMA, LOG_INVERSE_GAMMA, LOGIT_BETA, NORMAL, log_concave_argmax
 from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.policies.families import BoundedPolicy, FamilyPolicy
-from dirichlet_bandits.policies.index import normalized, random_index_propensities
-from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.index import DirectRule, normalized, random_index_propensities
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.weighted_rewards import weighted_tally
 from dirichlet_bandits.types import Floats
@@ -146,26 +146,8 @@ _NO_CHANCE: Final = 1e-300
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Return the probability that each posterior draw of a mean is the largest."""
     chances = np.empty(state.pulls.size)
-    _of_posteriors(policy.params, state, chances)
+    specialized(write_posteriors, policy.params)(policy.params, state, chances)
     return normalized(chances)
-
-
-class DirectPosteriors:
-    """The same as :func:`thompson_propensities`, for one policy and growing states."""
-
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._params = policy.params
-        self._write = Direct(lambda: _of_posteriors)
-        self._chances = np.empty(n_arms)
-
-    def propensities(self, state: Tally) -> Floats:
-        """Return the probability that each posterior draw is the largest."""
-        self._write(self._params, state, self._chances)
-        return normalized(self._chances)
-
-    def without_compiling(self, state: Tally) -> Floats | None:
-        """Return the same, or None if this would compile something."""
-        return self.propensities(state) if self._write.is_compiled else None
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
@@ -173,8 +155,7 @@ def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
     return normalized(_of_coins(state))
 
 
-@entry_point
-def _of_posteriors(policy: ThompsonParams, state: Tally, chances: Floats) -> None:
+def write_posteriors(policy: ThompsonParams, state: Tally, chances: Floats) -> None:
     """Write the probability that each posterior draw is the largest to ``chances``; an entry point."""
     n = state.pulls.size
     first, second = np.empty(n), np.empty(n)
@@ -286,5 +267,6 @@ def _mix(fewer: Floats, more: Floats, log_odds: Floats, below: Floats, above: Fl
         below[i], above[i] = low / total, high / total
 
 
-register(ThompsonSampling, probability=thompson_propensities, incremental=DirectPosteriors, weighted=weighted_tally)
+direct = functools.partial(DirectRule, write=write_posteriors, finish=normalized)
+register(ThompsonSampling, probability=thompson_propensities, incremental=direct, weighted=weighted_tally)
 register(BinarizedTS, probability=coin_propensities, from_histories=expected_coin_propensities)
