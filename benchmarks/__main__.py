@@ -30,7 +30,12 @@ def seconds(job: Callable[[], object], repeats: int = 3) -> float:
 
 
 def simulation(
-    bandit: db.Bandit | db.World, policy: db.Policy, horizon: int, replications: int, fast: bool, **feedback: Any
+    bandit: db.Bandit | db.World,
+    policy: db.policies.Policy,
+    horizon: int,
+    replications: int,
+    fast: bool,
+    **feedback: Any,
 ) -> float:
     """Seconds a replication on one core, compilation left out; ``feedback`` is the delay or the batches, if any."""
     settings: Any = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False, **feedback}
@@ -85,7 +90,7 @@ def risk() -> None:
 
 
 def row(
-    name: str, bandit: db.Bandit, policy: db.Policy, horizon: int, plain: bool, share: int = 20, least: int = 8
+    name: str, bandit: db.Bandit, policy: db.policies.Policy, horizon: int, plain: bool, share: int = 20, least: int = 8
 ) -> float:
     """One line: the fast path against the plain loop, for a share of the runs, and against the rewards; its seconds."""
     runs = max(least, 400_000 // horizon)
@@ -105,7 +110,7 @@ def heading(title: str) -> None:
           f"{'us a pull':>10s}")  # fmt: skip
 
 
-def settled(top: float) -> dict[str, db.Policy]:
+def settled(top: float) -> dict[str, db.policies.Policy]:
     """Policies whose fast paths outgrow the plain loop with the horizon."""
     return {
         "RDS": db.RDS(),
@@ -115,21 +120,21 @@ def settled(top: float) -> dict[str, db.Policy]:
     }
 
 
-def without_shortcut(top: float) -> dict[str, db.Policy]:
+def without_shortcut(top: float) -> dict[str, db.policies.Policy]:
     """Policies that look at every arm at every pull."""
     return {
         "UCB1": db.UCB1(top / 2),
         "KLUCB poisson": db.KLUCB("poisson"),
-        "EmpiricalKLUCB": db.EmpiricalKLUCB(top),
+        "EmpiricalKLUCB": db.policies.EmpiricalKLUCB(top),
         "IMED poisson": db.IMED("poisson"),
         "EmpiricalIMED": db.EmpiricalIMED(top),
-        "MED poisson": db.MED("poisson"),
-        "MED": db.MED(upper=top),
-        "MaillardSampling": db.MaillardSampling(sigma=top / 2),
+        "MED poisson": db.policies.MED("poisson"),
+        "MED": db.policies.MED(upper=top),
+        "MaillardSampling": db.policies.MaillardSampling(sigma=top / 2),
         "LBSDA": db.LBSDA(),
         "RBSDA": db.RBSDA(),
-        "SSMC": db.SSMC(),
-        "WRSDA": db.WRSDA(),
+        "SSMC": db.policies.SSMC(),
+        "WRSDA": db.policies.WRSDA(),
     }
 
 

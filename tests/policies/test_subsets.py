@@ -55,7 +55,7 @@ def test_all_subsets_are_equally_probable(size, n):
 
 @pytest.mark.parametrize("n", [40, 41])
 def test_a_decision_leaves_the_rewards_in_their_places(n):
-    policy, rng = db.WRSDA(), np.random.default_rng(0)
+    policy, rng = db.policies.WRSDA(), np.random.default_rng(0)
     state = policy.init(2)
     for arm, rewards in enumerate((rng.random(n), rng.random(150))):
         for reward in rewards:

@@ -6,13 +6,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
-from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
+from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import (
     current_divergence,
@@ -46,7 +44,7 @@ class Lists(NamedTuple):
     coming: Ints
 
 
-class Listed(NamedTuple):
+class ListingTally(NamedTuple):
     """The remembered rewards, a Tally or a KinfState with its counts and means, and the lists of arms."""
 
     pulls: Ints
@@ -90,20 +88,20 @@ use_kinf(EmpiricalDMEDParams)
 
 
 @jit
-def _empty_lists(memory: Any, n_arms: int) -> Listed:
+def _empty_lists(memory: Any, n_arms: int) -> ListingTally:
     """Return lists in which every arm waits for its first pull."""
     lists = Lists(np.ones(n_arms, np.int64), np.zeros(n_arms, np.int64))
-    return Listed(memory.pulls, memory.means, memory, lists)
+    return ListingTally(memory.pulls, memory.means, memory, lists)
 
 
 @implements(init, DMEDParams)
-def start_counting(policy: DMEDParams, n_arms: int) -> Listed:
+def start_counting(policy: DMEDParams, n_arms: int) -> ListingTally:
     """Return an empty state that stores counts and means only."""
     return _empty_lists(new_tally(n_arms), n_arms)
 
 
 @implements(init, EmpiricalDMEDParams)
-def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> Listed:
+def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> ListingTally:
     """Return an empty state that stores all rewards."""
     return _empty_lists(no_values(policy, n_arms), n_arms)
 
@@ -123,12 +121,12 @@ def note_in_tally(policy: DMEDParams, memory: Tally, arm: int, reward: float, rn
 implements(memorize, EmpiricalDMEDParams)(renew_values)
 
 
-@implements(update, DMEDParams, EmpiricalDMEDParams)
-def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.random.Generator) -> Listed:
+@implements(update, DMEDParams, EmpiricalDMEDParams, random=False)
+def note_and_list(policy: Any, state: ListingTally, arm: int, reward: float, rng: np.random.Generator) -> ListingTally:
     """Remember the reward and update the lists."""
     memory = memorize(policy, state.memory, arm, reward, rng)
     relist(policy, memory, state.lists, arm)
-    return Listed(memory.pulls, memory.means, memory, state.lists)
+    return ListingTally(memory.pulls, memory.means, memory, state.lists)
 
 
 @jit
@@ -176,7 +174,7 @@ def first_waiting(lists: Lists) -> int:
 
 
 @implements(select, DMEDParams, EmpiricalDMEDParams)
-def next_of_the_list(policy: Any, state: Listed, rng: np.random.Generator) -> int:
+def next_of_the_list(policy: Any, state: ListingTally, rng: np.random.Generator) -> int:
     """Return the first arm that is waiting."""
     return first_waiting(state.lists)
 

@@ -9,15 +9,13 @@ import numpy as np
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
-from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
-from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.families import BoundedAbovePolicy, FamilyPolicy
 from dirichlet_bandits.policies.index import (
     DirectIndices,
     all_indices,
     index_propensities,
     larger,
     overview,
-    unused_generator,
 )
 from dirichlet_bandits.policies.min_divergence import (
     exact_value,
@@ -161,7 +159,7 @@ def least_index_nearby(policy: UnimodalIMEDParams, state: Tally, rng: np.random.
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
     """Return the propensities; ties for the lead, and among a leader and its neighbors, are shared equally."""
-    indices = all_indices(policy, state, unused_generator(policy.params))
+    indices = all_indices(policy, state)
     best = state.means == state.means.max()
     leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))
     chances = np.zeros(indices.size)

@@ -1,18 +1,17 @@
 """Minimum Empirical Divergence: each arm is pulled as often as its rewards leave it a chance of being the best."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, jit
-from dirichlet_bandits.engine.borrowed import borrowed
-from dirichlet_bandits.engine.verbs import implements, select, specialized
+from dirichlet_bandits.compiler import borrowed, jit
+from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
-from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
-from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
+from dirichlet_bandits.policies.index import DirectRule, overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.min_divergence import current_divergence, use_family_divergence, use_kinf
 from dirichlet_bandits.policies.registry import register
@@ -81,6 +80,7 @@ class MaillardSampling(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)
@@ -124,27 +124,14 @@ def write_weights(policy: Any, state: Any, weights: Floats) -> None:
         weights[arm] = weight(policy, state, arm, best_mean)
 
 
-class Weights:
-    """Propensities, which are the weights divided by their sum; they depend on no earlier state."""
-
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._params: Any = policy.params
-        self._write = Direct(lambda: specialized(write_weights, self._params))
-        self._weights = np.empty(n_arms)
-
-    def propensities(self, state: Any) -> Floats:
-        """Return the propensities."""
-        self._write(self._params, state, self._weights)
-        return self._weights / self._weights.sum()
-
-    def without_compiling(self, state: Any) -> Floats | None:
-        """Return the same, or None if this would compile something."""
-        return self.propensities(state) if self._write.is_compiled else None
-
-
 def weight_propensities(policy: Policy, state: Any) -> Floats:
     """Return the weights divided by their sum."""
     return Weights(policy, state.pulls.size).propensities(state)
 
 
+def _shares(weights: Floats) -> Floats:
+    return weights / weights.sum()
+
+
+Weights = functools.partial(DirectRule, write=write_weights, finish=_shares)
 register(MED, MaillardSampling, probability=weight_propensities, incremental=Weights)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline
 from dirichlet_bandits.engine.history import History, append, new_history, rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, init, inlined_verb, update, verb
@@ -71,7 +70,7 @@ def use_family_divergence(*policy_types: type) -> None:
 def use_kinf(*policy_types: type) -> None:
     """Use Kinf as the divergence of these policies, which have an ``upper`` bound and keep it in a ``KinfState``."""
     implements(init, *policy_types)(no_values)
-    implements(update, *policy_types)(renew_values)
+    implements(update, *policy_types, random=False)(renew_values)
     implements(value_of, *policy_types)(kinf_from_power_sums)
     implements(min_divergence, *policy_types)(_kinf_from_rewards)
     implements(current_divergence, *policy_types)(_stored_divergence)
@@ -80,8 +79,8 @@ def use_kinf(*policy_types: type) -> None:
 def keeps_indices(*policy_types: type) -> None:
     """Make these policies keep their indices in a ``KinfState``."""
     implements(init, *policy_types)(no_values)
-    implements(update, *policy_types)(_renew_indices)
-    implements(index, *policy_types)(_stored_index)
+    implements(update, *policy_types, random=False)(_renew_indices)
+    implements(index, *policy_types, random=False)(_stored_index)
 
 
 @jit

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, jit
+from dirichlet_bandits.compiler import Direct, borrowed, jit
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialized, verb
 from dirichlet_bandits.policies.interface import Policy

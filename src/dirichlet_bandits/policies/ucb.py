@@ -17,13 +17,13 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
 from dirichlet_bandits.numerics.kinf_series import kl_ucb_incremental
-from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
-from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.families import BoundedAbovePolicy, FamilyPolicy
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.index import DirectIndices, index_propensities
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.min_divergence import exact_value, keeps_indices, value_of
 from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.policies.weighted_rewards import weighted_tally
 from dirichlet_bandits.types import Records
 from dirichlet_bandits.validation import large_count, reward_bound, reward_scale
 
@@ -86,6 +86,7 @@ class UCB1(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Auer, Cesa-Bianchi and Fischer (2002)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)
@@ -178,6 +179,7 @@ class KLUCBPlusPlus(FamilyPolicy):
     assumes: ClassVar[str] = "rewards of a known one-parameter family; a known horizon"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Menard and Garivier (2017)"
+    example_parameters: ClassVar = {"family": "gaussian", "sigma": 1.0, "horizon": 1000}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -212,6 +214,7 @@ class KLUCBSwitch(Policy):
     assumes: ClassVar[str] = "rewards in a known interval"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Garivier et al. (2022)"
+    example_parameters: ClassVar = {"upper": 1.0}
 
     def __post_init__(self) -> None:
         reward_bound("lower", self.lower)
@@ -306,8 +309,7 @@ def klucb_switch(
     return state.means[arm] + (policy.upper - policy.lower) * math.sqrt(bound / (2.0 * n))
 
 
+register(UCB1, KLUCB, probability=index_propensities, incremental=DirectIndices, weighted=weighted_tally)
 register(
-    *(UCB1, RUCBLT, KLUCB, KLUCBPlusPlus, KLUCBSwitch, EmpiricalKLUCB),
-    probability=index_propensities,
-    incremental=DirectIndices,
+    *(RUCBLT, KLUCBPlusPlus, KLUCBSwitch, EmpiricalKLUCB), probability=index_propensities, incremental=DirectIndices
 )

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline
 from dirichlet_bandits.engine.history import History, append, new_history, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import duel, implements, init, select, update
@@ -302,7 +301,7 @@ def no_blocks(policy: BlockParams, n_arms: int) -> Blocks:
     return Blocks(sums.pulls, sums.means, sums, counts[0], counts[1], counts[2], counts[3])
 
 
-@implements(update, BlockParams)
+@implements(update, BlockParams, random=False)
 @jit_inline
 def remember_running_sum(
     policy: BlockParams, state: Blocks, arm: int, reward: float, rng: np.random.Generator
@@ -403,7 +402,7 @@ def with_longer_rows(state: LastRewards, arm: int) -> LastRewards:
     return LastRewards(pulls, means, tally, new, origin, begin, sizes)
 
 
-@implements(update, LimitedParams)
+@implements(update, LimitedParams, random=False)
 def keep_the_last(
     policy: LimitedParams, state: LastRewards, arm: int, reward: float, rng: np.random.Generator
 ) -> LastRewards:

@@ -12,8 +12,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, shared
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import duel, implements, select
