@@ -30,9 +30,9 @@ MECHANISMS = (
         "clocks of tilted draws",
         _POLICY,
         (
-            "policies/cvar/challenger.py",
+            "policies/cvar/fast.py",
             *(f"{_FAST}:{name}" for name in ("estimate", "survey", "tick", "draft_below")),
         ),
-        (Edit("policies/cvar/challenger.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
+        (Edit("policies/cvar/fast.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf, tail_ceiling
+from dirichlet_bandits.numerics.cvar import cvar_kinf, tail_ceiling
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import as_atoms, continuous, nodes
 from dirichlet_bandits.types import Floats
