@@ -125,9 +125,9 @@ def test_pictures_are_there_and_small():
 
 def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits import crops
+    from dirichlet_bandits.declared import LONGEST_NAME
     from dirichlet_bandits.experiments.plan_question import MOST_CASES, PlanQuestion
     from dirichlet_bandits.live import fields
-    from dirichlet_bandits.live.description import LONGEST_NAME
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.results.layout import _LARGEST_CHUNK

@@ -108,22 +108,8 @@ def create_study(
     >>> sorted(trial.arm for trial in study.ask(3))
     ['13 Mar', '26 Feb', '28 Mar']
     """
-    settings = StudySettings(
-        arms=arms,
-        policy=policy,  # type: ignore[arg-type]  # the checks turn what is given into what is kept
-        seed=seed,  # type: ignore[arg-type]
-        direction=direction,
-        control=control,
-        reward_unit=reward_unit,
-        bounds=bounds,
-        floor=floor,
-        window=window,  # type: ignore[arg-type]
-        late=late,
-        segments=segments,
-        history=history,
-        weight=weight,
-        borrow=borrow,
-    )
+    given = locals()  # the settings have the names of its parameters
+    settings = StudySettings(**{field: given[field] for field in StudySettings.fields})
     checked_name("name", name)
     if token is not None:
         checked_name("token", token)

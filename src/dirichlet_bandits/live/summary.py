@@ -33,7 +33,6 @@ from dirichlet_bandits.live.direction import Direction, mirrored
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +79,6 @@ def summary(study: Summarized) -> "pd.DataFrame":
 
     from dirichlet_bandits.display.summaries import Summary
 
-    number_between("confidence", study.confidence, 0, 1)
     rewards = study.journal.told.by_arm(len(study.journal.names))
     intervals = _intervals_of(study)
     columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}

@@ -17,9 +17,9 @@ from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from dirichlet_bandits.declared import Nothing
+from dirichlet_bandits.declared import LONGEST_NAME, Nothing
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.description import LONGEST_NAME, checked_name
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.operation import MANAGE, OPERATIONS, READ, WRITE, Operation
 from dirichlet_bandits.live.readings import RepeatDecisions
 from dirichlet_bandits.service import plans

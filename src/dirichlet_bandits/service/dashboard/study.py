@@ -6,14 +6,14 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import Query, Request
 from starlette.responses import Response
 
+from dirichlet_bandits.declared import LONGEST_NAME
 from dirichlet_bandits.errors import DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.live.description import LONGEST_NAME
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.live.fields import SERVED_TRIALS
+from dirichlet_bandits.live.fields import LONGEST_NOTE, SERVED_TRIALS
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.readings import named_winner
-from dirichlet_bandits.live.records import ABANDONED, HELD, LONGEST_NOTE, PENDING, REPEATED, TOLD, VOIDED
+from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED
 from dirichlet_bandits.service.api import download
 from dirichlet_bandits.service.calls import exported
 from dirichlet_bandits.service.dashboard import charts
