@@ -20,7 +20,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 from dirichlet_bandits.policies.written import as_policies
 from dirichlet_bandits.results import Result, latex
 from dirichlet_bandits.results.plot import plain, slots, style
@@ -225,7 +225,7 @@ def compare_policies(
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
     known = reward_facts(bandit, horizon=horizon, bounds=bounds, sigma=sigma, ordered=ordered)
-    asked = as_policies(list(POLICIES) if policies is None else policies, classes=POLICIES)
+    asked = as_policies(list(all_policies()) if policies is None else policies, classes=all_policies())
     classes = [name for name, policy in asked.items() if isinstance(policy, str)]
     own = {name: policy for name, policy in asked.items() if name not in classes}
     tried, left_out = all_applicable(classes, known, bandit.objective)
