@@ -118,3 +118,7 @@ def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
     assert db.policies.registry.all_policies()["RDS"] is db.RDS
     with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
         db.RDX  # noqa: B018
+
+
+def test_errors_need_nothing_heavy():
+    assert heavy("import dirichlet_bandits as db; db.ArgumentError, db.errors.ArgumentError, dir(db.theory)") == set()
