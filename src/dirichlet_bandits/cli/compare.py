@@ -170,14 +170,14 @@ def _said_of(bandit: "db.Bandit | db.World") -> str:
     return f"{len(bandit)} arms: " + "; ".join(told)
 
 
-def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:
+def _places(ranking: "db.Ranking", title: str) -> tables.Table:
     """Return the ranking as numbers, for programs."""
     keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
     rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
     return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
 
 
-def _show(ranking: "db.experiments.Ranking", title: str) -> None:
+def _show(ranking: "db.Ranking", title: str) -> None:
     """Print the ranking for people: the difference from the best, and which policies are tied with it."""
     result = ranking.result
     rows = []
@@ -200,7 +200,7 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
     most = "up to " if result.undone else ""
     tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")
-    if isinstance(ranking.best, db.Policy):
+    if isinstance(ranking.best, db.policies.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")
     if ranking.left_out:
         reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}

@@ -282,7 +282,7 @@ def estimate(
         --storage sqlite:///page.db
     """
     if bool(arm) == (policy is not None):
-        raise db.ArgumentError("arm", "given, or else policy", arm)
+        raise db.errors.ArgumentError("arm", "given, or else policy", arm)
     from dirichlet_bandits.policies.written import as_policy  # imported here, because help needs no NumPy
 
     study = db.load_study(name, storage)

@@ -9,11 +9,7 @@ from dirichlet_bandits.experiments.claims import Published as Published
 from dirichlet_bandits.experiments.experiment import Experiment as Experiment
 from dirichlet_bandits.experiments.experiment import PlotSettings as PlotSettings
 from dirichlet_bandits.experiments.kinf_study import KinfStudy as KinfStudy
-from dirichlet_bandits.experiments.planning import PlanRow as PlanRow
-from dirichlet_bandits.experiments.planning import StudyPlan as StudyPlan
 from dirichlet_bandits.experiments.qds_study import QDSStudy as QDSStudy
-from dirichlet_bandits.experiments.ranking import Place as Place
-from dirichlet_bandits.experiments.ranking import Ranking as Ranking
 from dirichlet_bandits.experiments.reading import parse as parse
 from dirichlet_bandits.experiments.reading import read as read
 from dirichlet_bandits.experiments.reading import read_bandit as read_bandit

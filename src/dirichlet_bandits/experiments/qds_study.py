@@ -12,7 +12,7 @@ from dirichlet_bandits.experiments.claims import Published
 from dirichlet_bandits.experiments.fields import name_list, text
 from dirichlet_bandits.specs import under
 from dirichlet_bandits.theory.conditions import QDSCondition, qds_condition
-from dirichlet_bandits.theory.laws import Law
+from dirichlet_bandits.theory.laws import ContinuousLaw
 from dirichlet_bandits.validation import finite_number, positive_number
 
 VARIED = ("rho", "alpha")
@@ -33,7 +33,7 @@ class QDSPanel:
     """
 
     name: str
-    law: Law
+    law: ContinuousLaw
     target: float
     vary: str
     start: float

@@ -20,8 +20,7 @@ from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Publishe
 from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
 from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
 from dirichlet_bandits.experiments.rewards import read_means, read_values
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import policy_from_table
+from dirichlet_bandits.policies.written import policy_from_table, short_names
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.specs import FieldError
 from dirichlet_bandits.validation import whole_number

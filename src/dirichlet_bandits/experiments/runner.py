@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SECONDS: Final = "seconds"  # attribute of a stored result: its processor time
 
 
-class Run(NamedTuple):
+class ExperimentRun(NamedTuple):
     """A shipped experiment at the scale of its run, with its result and its processor seconds by policy."""
 
     name: str
@@ -54,7 +54,7 @@ def run_experiments(
     executor: Executor | None = None,
     progress: bool | None = None,
     say: Callable[[str], object] = lambda _: None,
-) -> Iterator[Run]:
+) -> Iterator[ExperimentRun]:
     """Run shipped experiments one after the other, each into a store of its own in a folder.
 
     A store left by an earlier call is resumed. ``replications`` and ``seed`` replace those of the experiments;
@@ -67,7 +67,7 @@ def run_experiments(
     folder.mkdir(parents=True, exist_ok=True)
     options = {"workers": workers, "executor": executor, "progress": progress}
 
-    def run_all() -> Iterator[Run]:
+    def run_all() -> Iterator[ExperimentRun]:
         if executor is None:
             _compile([name for name in names if not (folder / f"{name}.zarr").exists()], workers, progress, say)
         for name in names:
@@ -95,25 +95,27 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
 
 def _run(
     name: str, store: Path, replications: int | None, seed: int | None, say: Callable[[str], object], **options: Any
-) -> Run:
+) -> ExperimentRun:
     task = shipped(name)
     if not isinstance(task, QDSStudy):
         task = dataclasses.replace(task, seed=task.seed if seed is None else seed)
     if isinstance(task, Experiment):
         task = dataclasses.replace(task, replications=replications or task.replications)
         result = _resumed(task, store, say, **options)
-        return Run(name, task, result, dict(zip(result.policies, Store(store).seconds().tolist(), strict=True)))
+        return ExperimentRun(
+            name, task, result, dict(zip(result.policies, Store(store).seconds().tolist(), strict=True))
+        )
     if isinstance(task, RandomArms):
         task = dataclasses.replace(task, problems=replications or task.problems)
         result = _stored(task, store, **options)
-        return Run(name, task, result, {"": float(result.data.attrs[_SECONDS])})
+        return ExperimentRun(name, task, result, {"": float(result.data.attrs[_SECONDS])})
     started = time.process_time()
     if isinstance(task, KinfStudy):
         task = dataclasses.replace(task, samples=replications or task.samples)
         values = task.run(progress=options["progress"])
     else:
         values = task.run()
-    return Run(name, task, values, {"": time.process_time() - started})
+    return ExperimentRun(name, task, values, {"": time.process_time() - started})
 
 
 def _resumed(task: Experiment, store: Path, say: Callable[[str], object], **options: Any) -> Result:

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dirichlet_bandits.compiler import shielded
 from dirichlet_bandits.declared import text
 from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.policies.written import INNER, PARTS, policy_from_table

@@ -13,8 +13,8 @@ from dirichlet_bandits.live.direction import direction_for
 from dirichlet_bandits.live.events import PastAdded, event_of
 from dirichlet_bandits.live.export import read_rounds
 from dirichlet_bandits.live.fields import Choice
-from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.replay import walk
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Row

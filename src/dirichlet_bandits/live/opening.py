@@ -1,5 +1,7 @@
 """Create, load, list and delete studies by name."""
 
+from __future__ import annotations  # help() then shows short names
+
 import secrets
 import time
 from collections.abc import Mapping, Sequence

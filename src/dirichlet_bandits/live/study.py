@@ -18,7 +18,6 @@ operation and hands it to the study's transport.
         reading.py                  ``ReadableStudy``, the base class: the methods that change nothing
         local.py                    carries operations out where the study is stored: reads, writes in transactions
         group_commit.py             threads that share one commit
-        interrupts.py               work that Ctrl-C cannot interrupt
 
     From events to decisions
         journal.py                  ``Journal``, which applies the events one after the other

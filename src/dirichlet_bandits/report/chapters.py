@@ -26,7 +26,7 @@ _LOWEST, _TIED = "★", "≈"
 _PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5%", "q95": "95%"}
 
 
-class Picture(NamedTuple):
+class ChapterFigure(NamedTuple):
     """A figure, the name of its files, and its caption."""
 
     name: str
@@ -34,7 +34,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class Table(NamedTuple):
+class ChapterTable(NamedTuple):
     """A table with raw numbers for its CSV file, the name of that file, and its caption.
 
     ``headers`` are the headings to show; two columns may share one. ``marks`` has one mark per row, shown after its
@@ -61,8 +61,8 @@ class Chapter:
     paper: Published
     scale: str
     seed: int | None
-    pictures: Sequence[Picture]
-    tables: Sequence[Table]
+    pictures: Sequence[ChapterFigure]
+    tables: Sequence[ChapterTable]
     verdicts: Sequence[Verdict]
     seconds: dict[str, float] = field(default_factory=dict)
     wall: float = 0.0
@@ -107,7 +107,7 @@ def regret_chapter(
     )
 
 
-def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
+def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> ChapterFigure | None:
     """Draw one figure of all experiments on regret that share a policy with another one, or of the only one."""
     found: dict[str, dict[str, float]] = {}
     for chapter in chapters:
@@ -125,7 +125,7 @@ def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
         "Mean regret of each policy as a multiple of the lowest in the same experiment; policies that stay near 1 "
         "in all experiments are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
     )
-    return Picture("headline", regret_figures.headline(linked, own), caption)
+    return ChapterFigure("headline", regret_figures.headline(linked, own), caption)
 
 
 def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
@@ -137,7 +137,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
     """Write the chapter of the empirical Kinf."""
     note = f"quick run: {study.samples} replications" if quick else ""
     pictures = [
-        Picture(
+        ChapterFigure(
             f"{name}-{law.lower()}",
             figures.kinf_laws(study, values, law),
             f"{law}: density of the empirical Kinf over {study.samples} samples, and Kinf in the family.",
@@ -145,7 +145,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
         for law in study.laws
     ]
     pictures.append(
-        Picture(
+        ChapterFigure(
             f"{name}-slopes",
             figures.kinf_slopes(study, values),
             "Log of the mean empirical Kinf against log log n. Dashed lines are fits; dotted ones, Kinf in the family.",
@@ -174,7 +174,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
         scale=f"{study.samples} samples of up to {measured(study.sizes[-1])} observations",
         seed=study.seed,
         pictures=_marked(pictures, note),
-        tables=[Table(name, pd.DataFrame(rows), headers, caption)],
+        tables=[ChapterTable(name, pd.DataFrame(rows), headers, caption)],
         verdicts=[judging.judge_kinf(claim, study, values) for claim in study.claims],
     )
 
@@ -182,7 +182,7 @@ def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -
 def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> Chapter:
     """Write the chapter of the quantile condition."""
     pictures = [
-        Picture(
+        ChapterFigure(
             f"{name}-{panel.name.lower().replace(', ', '-')}",
             figures.qds(panel, values),
             f"{panel.name}: both sides of the condition, with {panel.stays} = {panel.fixed:g}. "
@@ -213,35 +213,35 @@ def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> 
         scale="exact numbers, no randomness",
         seed=None,
         pictures=_marked(pictures, "quick run: this figure is the same at full scale" if quick else ""),
-        tables=[Table(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
+        tables=[ChapterTable(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
         verdicts=[judging.judge_qds(claim, values) for claim in study.claims],
     )
 
 
-def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
+def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[ChapterFigure]:
     """Draw the distributions of the rewards, or the arms' values if they change, and the regret of each panel."""
     pictures = []
     if result.values is not None:
         words = "The value of each arm over time; dotted lines mark the changes."
         pictures.append(
-            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.in_unit), words)
+            ChapterFigure(f"{name}-values", figures.values(result, experiment.title, experiment.plot.in_unit), words)
         )
     if isinstance(experiment.bandit, Bandit):
         laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.in_unit)
-        pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
+        pictures.append(ChapterFigure(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
         drawn = regret_figures.regret(experiment, result, panel)
         words = f"{_label(result)}{which}: mean over {over}, with the range from 5% to 95% of the runs at the end."
-        pictures.append(Picture(f"{name}-regret{tag}", drawn, words))
+        pictures.append(ChapterFigure(f"{name}-regret{tag}", drawn, words))
     return pictures
 
 
-def _final_picture(name: str, experiment: Experiment, result: Result, over: str) -> Picture:
+def _final_picture(name: str, experiment: Experiment, result: Result, over: str) -> ChapterFigure:
     """Draw the regret of all policies at the horizon if there are too many for lines."""
     words = f"{_label(result)} at the end of {over}: mean, and the range from 5% to 95% of the runs."
-    return Picture(f"{name}-regret", regret_figures.final(experiment, result), words)
+    return ChapterFigure(f"{name}-regret", regret_figures.final(experiment, result), words)
 
 
 def _label(result: Result) -> str:
@@ -264,7 +264,7 @@ def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
     return f"The distributions of the rewards{which}. A vertical line marks the {line}; the best arm has another color."
 
 
-def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
+def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> ChapterTable:
     """Make the table of the arms' values and means, beside those in the paper."""
     unit = experiment.plot.in_unit
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
@@ -273,10 +273,10 @@ def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
     if printed:
         frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
         headers.append(f"paper: {bandit.objective.name}")
-    return Table(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
+    return ChapterTable(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
 
 
-def _regret_table(name: str, experiment: Experiment, result: Result, caption: str, at_scale: bool) -> Table:
+def _regret_table(name: str, experiment: Experiment, result: Result, caption: str, at_scale: bool) -> ChapterTable:
     """Make the table of regret at the horizon by policy, beside the paper's numbers.
 
     With as many runs as the paper, it also shows how much they differ.
@@ -303,7 +303,7 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
         elif at_scale:
             frame["ratio"] = frame["mean"] / frame["paper_mean"]
             headers.append("ours / paper")
-    return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
+    return ChapterTable(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 
 def _marks(result: Result, policies: Sequence[str]) -> list[str]:
@@ -321,6 +321,6 @@ def _marks(result: Result, policies: Sequence[str]) -> list[str]:
     return [_LOWEST if policy == lowest else _TIED if tied(policy) else "" for policy in policies]
 
 
-def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
+def _marked(pictures: Sequence[ChapterFigure], note: str) -> list[ChapterFigure]:
     """Return the figures, each with the note at its edge."""
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]

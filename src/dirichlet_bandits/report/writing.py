@@ -15,7 +15,7 @@ from dirichlet_bandits.display.durations import duration
 from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
 from dirichlet_bandits.report import readings
-from dirichlet_bandits.report.chapters import Chapter, Picture, headline
+from dirichlet_bandits.report.chapters import Chapter, ChapterFigure, headline
 from dirichlet_bandits.report.facts import machine, versions
 from dirichlet_bandits.report.figures import mark
 from dirichlet_bandits.report.judging import OUTCOMES, Verdict
@@ -74,7 +74,7 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _render(
-    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: Picture | None
+    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: ChapterFigure | None
 ) -> str:
     """Fill a template with the chapters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it

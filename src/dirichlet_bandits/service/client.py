@@ -26,24 +26,24 @@ from dirichlet_bandits.service.calls import (
     DeleteStudy,
     ExportTrials,
     ListStudies,
-    Plan,
+    PlanStudies,
     ReadIdentity,
     RenameStudy,
     in_query,
     path_of,
 )
-from dirichlet_bandits.service.wire import PATIENCE, Line
+from dirichlet_bandits.service.wire import PATIENCE, Connection
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dirichlet_bandits.arms import Bandit
-    from dirichlet_bandits.experiments import StudyPlan
+    from dirichlet_bandits.experiments.planning import StudyPlan
 
 R = TypeVar("R")
 
 
-def send(line: Line, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
+def send(line: Connection, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
     """Send an operation and return the JSON of its answer; ``which`` names the study.
 
     A change is made exactly once: if no token is given, one is drawn.
@@ -59,7 +59,7 @@ def send(line: Line, operation: Operation[Any], token: str | None = None, **whic
 class Http(Named):
     """A study as a service has it."""
 
-    def __init__(self, line: Line, info: StudyInfo) -> None:
+    def __init__(self, line: Connection, info: StudyInfo) -> None:
         super().__init__(info.name, info.identity)
         self._line = line
         self.settings = info.settings
@@ -122,7 +122,7 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
     dirichlet_bandits.errors.ArgumentError: 'url' must be the address of a service, such as \
 'http://localhost:8000' (got 'localhost:8000')
     """
-    return Service(Line(url, key, number().accept("patience", patience)))
+    return Service(Connection(url, key, number().accept("patience", patience)))
 
 
 class Service:
@@ -132,7 +132,7 @@ class Service:
     and has them as methods: ``service.create_study("maize", arms=["26 Feb", "13 Mar"])``.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         self._line = line
         self.create_study = partial(create_study, storage=self)
         self.load_study = partial(load_study, storage=self)
@@ -182,6 +182,6 @@ class Service:
         """
         from dirichlet_bandits.experiments.planning import prepare
 
-        asked = Plan(bandit, **settings)
+        asked = PlanStudies(bandit, **settings)
         prepare(asked)  # refuses what makes no sense before it is sent
-        return Plan.of_answer(send(self._line, asked))
+        return PlanStudies.of_answer(send(self._line, asked))

@@ -45,7 +45,7 @@ class RefusedArgumentError(errors.ArgumentError):
         return str(self.args[1])
 
 
-class Line:
+class Connection:
     """A connection to a service. Every request that goes through it must be safe to send twice."""
 
     def __init__(self, url: str, key: str | None, patience: float, waits: Waits = WAITS) -> None:

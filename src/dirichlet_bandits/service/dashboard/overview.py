@@ -16,7 +16,6 @@ from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
 from dirichlet_bandits.service.dashboard.wording import floor_typed, sentence
-from dirichlet_bandits.specs import parse
 
 LISTED: Final = 50
 FIRST: Final = 5
@@ -208,14 +207,12 @@ def code(name: str, settings: Mapping[str, Any]) -> str:
     db.create_study(
         'page',
         arms=['red', 'blue'],
-        policy=db.RDS(),
+        policy='RDS()',
         bounds=(0.0, 1.0),
         control='red',
     )
     """
-    written = {key: repr(value) for key, value in settings.items()} | {
-        "policy": parse(settings["policy"]).written("db.")
-    }
+    written = {key: repr(value) for key, value in settings.items()}
     if "bounds" in settings:
         written["bounds"] = repr(tuple(settings["bounds"]))
     if "window" in settings:
