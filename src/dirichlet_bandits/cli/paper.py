@@ -68,7 +68,7 @@ def paper(
     say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
         with cluster(dask, workers) as executor:
-            made = db.report.reproduce(
+            made = db.experiments.reproduce(
                 out,
                 which=which,
                 only=only,

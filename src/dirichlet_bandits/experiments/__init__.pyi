@@ -2,12 +2,7 @@ from dirichlet_bandits.experiments.catalogue import SHIPPED as SHIPPED
 from dirichlet_bandits.experiments.catalogue import example_text as example_text
 from dirichlet_bandits.experiments.catalogue import shipped as shipped
 from dirichlet_bandits.experiments.catalogue import shipped_text as shipped_text
-from dirichlet_bandits.experiments.claims import Claim as Claim
-from dirichlet_bandits.experiments.claims import Panel as Panel
-from dirichlet_bandits.experiments.claims import Printed as Printed
-from dirichlet_bandits.experiments.claims import Published as Published
 from dirichlet_bandits.experiments.experiment import Experiment as Experiment
-from dirichlet_bandits.experiments.experiment import PlotSettings as PlotSettings
 from dirichlet_bandits.experiments.kinf_study import KinfStudy as KinfStudy
 from dirichlet_bandits.experiments.planning import PlanRow as PlanRow
 from dirichlet_bandits.experiments.planning import StudyPlan as StudyPlan
@@ -18,3 +13,10 @@ from dirichlet_bandits.experiments.reading import parse as parse
 from dirichlet_bandits.experiments.reading import read as read
 from dirichlet_bandits.experiments.reading import read_bandit as read_bandit
 from dirichlet_bandits.experiments.reading import read_feedback as read_feedback
+from dirichlet_bandits.experiments.runner import Reproduction as Reproduction
+from dirichlet_bandits.experiments.runner import reproduce as reproduce
+from dirichlet_bandits.report.claims import Claim as Claim
+from dirichlet_bandits.report.claims import Panel as Panel
+from dirichlet_bandits.report.claims import PlotSettings as PlotSettings
+from dirichlet_bandits.report.claims import Printed as Printed
+from dirichlet_bandits.report.claims import Published as Published
