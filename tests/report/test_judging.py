@@ -12,7 +12,7 @@ from dirichlet_bandits.experiments.kinf_study import RangeClaim, judge_kinf
 from dirichlet_bandits.experiments.qds_study import AdmissibleClaim, judge_qds
 from dirichlet_bandits.report import judging
 from dirichlet_bandits.report.judging import Comparison
-from dirichlet_bandits.results.intervals import bootstrap, student
+from dirichlet_bandits.results.comparison import bootstrap, student
 from tests.report.made_up import result
 
 N = 400

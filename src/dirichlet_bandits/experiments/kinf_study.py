@@ -22,7 +22,7 @@ from dirichlet_bandits.report.chapters import Chapter, Picture, Table, marked
 from dirichlet_bandits.report.claims import FINITE, NOWHERE, TEXT, Published
 from dirichlet_bandits.report.figures import legend, single
 from dirichlet_bandits.report.judging import CONFIDENCE, Comparison, Verdict
-from dirichlet_bandits.results.intervals import bootstrap
+from dirichlet_bandits.results.comparison import bootstrap
 from dirichlet_bandits.results.plot import PALETTE, style
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
 from dirichlet_bandits.specs import name_list, under

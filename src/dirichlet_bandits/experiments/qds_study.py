@@ -21,7 +21,7 @@ from dirichlet_bandits.report.figures import legend, single
 from dirichlet_bandits.report.judging import Comparison, Verdict
 from dirichlet_bandits.results.plot import PALETTE, style
 from dirichlet_bandits.specs import FieldError, name_list, under
-from dirichlet_bandits.theory.conditions import QDSCondition, qds_condition
+from dirichlet_bandits.theory.bounds import QDSCondition, qds_condition
 from dirichlet_bandits.theory.laws import Law, continuous
 from dirichlet_bandits.types import Flags, Floats
 from dirichlet_bandits.validation import finite_number, positive_number

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display.durations import duration
+from dirichlet_bandits.display.numbers import duration
 from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments.catalogue import PAPERS, shipped, shipped_text

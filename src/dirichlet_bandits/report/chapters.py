@@ -13,7 +13,7 @@ from dirichlet_bandits.report import figures, judging
 from dirichlet_bandits.report.claims import NOWHERE, Claim, Panel, PlotSettings, Published
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import student
+from dirichlet_bandits.results.comparison import student
 from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dirichlet_bandits.report.claims import Claim
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import bootstrap, student
+from dirichlet_bandits.results.comparison import bootstrap, student
 from dirichlet_bandits.types import Floats
 
 Outcome = Literal["supported", "not supported", "undecided"]

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dirichlet_bandits.display.durations import duration
-from dirichlet_bandits.display.numbers import measured
+from dirichlet_bandits.display.numbers import duration, measured
 from dirichlet_bandits.report.chapters import Chapter, Picture, Unread, headline, otherwise, statements
 from dirichlet_bandits.report.claims import Paper
 from dirichlet_bandits.report.figures import mark, themed
