@@ -33,7 +33,12 @@ def seconds(job: Callable[[], object], repeats: int = 3) -> float:
 
 
 def simulation(
-    bandit: db.Bandit | db.World, policy: db.Policy, horizon: int, replications: int, fast: bool, **feedback: Any
+    bandit: db.Bandit | db.World,
+    policy: db.policies.Policy,
+    horizon: int,
+    replications: int,
+    fast: bool,
+    **feedback: Any,
 ) -> float:
     """Seconds a replication on one core, compilation left out; ``feedback`` is the delay or the batches, if any."""
     settings: Any = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False, **feedback}
@@ -90,7 +95,7 @@ def risk() -> None:
 def row(
     name: str,
     bandit: db.Bandit,
-    policy: db.Policy,
+    policy: db.policies.Policy,
     horizon: int,
     plain: bool,
     share: int = 20,
@@ -117,7 +122,7 @@ def heading(title: str) -> None:
           f"{'peers*':>10s} {'us a pull':>10s}")  # fmt: skip
 
 
-def settled(top: float) -> dict[str, db.Policy]:
+def settled(top: float) -> dict[str, db.policies.Policy]:
     """Policies whose fast paths outgrow the plain loop with the horizon."""
     return {
         "RDS": db.RDS(),
@@ -128,28 +133,28 @@ def settled(top: float) -> dict[str, db.Policy]:
     }
 
 
-def classical(top: float) -> dict[str, db.Policy]:
+def classical(top: float) -> dict[str, db.policies.Policy]:
     """Policies that look at every arm, or nearly so, at every pull."""
     return {
         "UCB1": db.UCB1(top / 2),
-        "RUCBLT": db.RUCBLT(),
+        "RUCBLT": db.policies.RUCBLT(),
         "KLUCB": db.KLUCB("poisson"),
         "IMED": db.IMED("poisson"),
     }
 
 
-def family(top: float) -> dict[str, tuple[db.Policy, int]]:
+def family(top: float) -> dict[str, tuple[db.policies.Policy, int]]:
     """Weighed by divergence, or with duels on sub-samples; and what they may cost, in times the rewards."""
     return {
-        "MED": (db.MED(upper=top), 60),
-        "MED poisson": (db.MED("poisson"), 60),
-        "MaillardSampling": (db.MaillardSampling(sigma=top / 2), 60),
-        "DMED": (db.DMED(upper=top), 60),
-        "DMED poisson": (db.DMED("poisson"), 60),
+        "MED": (db.policies.MED(upper=top), 60),
+        "MED poisson": (db.policies.MED("poisson"), 60),
+        "MaillardSampling": (db.policies.MaillardSampling(sigma=top / 2), 60),
+        "DMED": (db.policies.DMED(upper=top), 60),
+        "DMED poisson": (db.policies.DMED("poisson"), 60),
         "LBSDA": (db.LBSDA(), 60),
         "RBSDA": (db.RBSDA(), 60),
-        "SSMC": (db.SSMC(), 200),
-        "WRSDA": (db.WRSDA(), 250),
+        "SSMC": (db.policies.SSMC(), 200),
+        "WRSDA": (db.policies.WRSDA(), 250),
     }
 
 
@@ -163,7 +168,7 @@ def fast_paths(quick: bool) -> None:
             seconds_at_1e5[name] = row(name, maize, policy, horizon, plain=not (quick and horizon > 10_000))
     for name, policy in classical(upper(maize)).items():
         row(name, maize, policy, 10_000, plain=True)
-    row("EmpiricalKLUCB", maize, db.EmpiricalKLUCB(upper(maize)), 1000, plain=True)
+    row("EmpiricalKLUCB", maize, db.policies.EmpiricalKLUCB(upper(maize)), 1000, plain=True)
     relatives(maize)
     heading("seven planting dates, a million pulls")
     for name, policy in settled(upper(maize)).items():
@@ -193,7 +198,7 @@ def unsettled() -> None:
         "QDS": db.QDS(2, 0.5),
         "NPTS": db.NPTS(1.0),
         "BCVTS": db.BCVTS(1.0, 0.2),
-        "WRSDA": db.WRSDA(),
+        "WRSDA": db.policies.WRSDA(),
     }
     for name, policy in policies.items():
         ratios = [

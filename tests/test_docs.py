@@ -125,16 +125,16 @@ def test_pictures_are_there_and_small():
 
 def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits import crops
-    from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
+    from dirichlet_bandits.declared import LONGEST_NAME
+    from dirichlet_bandits.experiments.plan_question import MOST_CASES, PlanQuestion
     from dirichlet_bandits.live import fields
-    from dirichlet_bandits.live.description import LONGEST_NAME
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.results.layout import _LARGEST_CHUNK
-    from dirichlet_bandits.service import guard, plans, server
+    from dirichlet_bandits.service import app, guard, plans
     from dirichlet_bandits.service.wire import PATIENCE
 
-    served = {name: field.check.served for name, field in Question.fields.items()}
+    served = {name: field.check.served for name, field in PlanQuestion.fields.items()}
     facts = {
         "docs/peers.md": [f"without contexts | {len(POLICIES)} |"],
         "docs/tutorial_crops.md": [f"{sum(map(len, crops.yields().values())):,} simulated seasons"],
@@ -148,8 +148,8 @@ def test_facts_on_the_pages_are_those_of_the_code():
             f"at most {served['arms']} arms, {served['horizon']:,} trials, {served['replications']} replications",
             f"and {MOST_CASES} pairs of a policy and a floor",
             f"After {plans.SECONDS:g} seconds",
-            f"Beyond {server.MOST_CONNECTIONS} connections",
-            f"closed after {server.IDLE} seconds",
+            f"Beyond {app.MOST_CONNECTIONS} connections",
+            f"closed after {app.IDLE} seconds",
         ],
     }
     assert PATIENCE == 60.0  # a minute

@@ -48,7 +48,7 @@ class Line(NamedTuple):
     cells: list[str]
 
 
-class Table:
+class CSVTable:
     """The lines of a file under its header, and what is wrong with them; commas, semicolons or tabs separate cells.
 
     ``report`` lists what was changed or left out. Call :meth:`check` before you use what the other methods return.

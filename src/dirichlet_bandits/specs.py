@@ -35,16 +35,6 @@ class Call(NamedTuple):
     positional: tuple[Any, ...]
     named: dict[str, Any]
 
-    def written(self, prefix: str = "") -> str:
-        """Return the text; ``prefix`` is written before each class.
-
-        >>> parse("SlidingWindow(RDS, window=5)").written("db.")
-        'db.SlidingWindow(db.RDS(), window=5)'
-        """
-        shown = [value.written(prefix) if isinstance(value, Call) else repr(value) for value in self.values()]
-        keys = [""] * len(self.positional) + [f"{key}=" for key in self.named]
-        return f"{prefix}{self.name}({', '.join(map(str.__add__, keys, shown))})"
-
     def values(self) -> list[Any]:
         """Return all arguments, in order."""
         return [*self.positional, *self.named.values()]

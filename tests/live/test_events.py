@@ -10,10 +10,9 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live import export
 from dirichlet_bandits.live.event import NewTrial, OfArms, OfTrial
 from dirichlet_bandits.live.events import EVENTS, CallRecorded, Reopened, WindowsClosed, WinnerDeclared, event_of
+from dirichlet_bandits.live.export import read_rounds, recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 

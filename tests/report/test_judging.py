@@ -11,7 +11,7 @@ from dirichlet_bandits.experiments import Claim, KinfStudy
 from dirichlet_bandits.experiments.kinf_study import RangeClaim, judge_kinf
 from dirichlet_bandits.experiments.qds_study import AdmissibleClaim, judge_qds
 from dirichlet_bandits.report import judging
-from dirichlet_bandits.report.judging import Comparison
+from dirichlet_bandits.report.judging import Contrast
 from dirichlet_bandits.results.comparison import bootstrap, student
 from tests.report.made_up import result
 
@@ -101,7 +101,7 @@ def test_the_closest_comparison_is_shown(regrets):
     ],
 )
 def test_limits_on_both_sides(low, high, outcome):
-    assert Comparison("x", (low + high) / 2, low, high, 0.0, 1.0).outcome == outcome
+    assert Contrast("x", (low + high) / 2, low, high, 0.0, 1.0).outcome == outcome
 
 
 def test_false_alarms_stay_below_their_rate():
@@ -194,4 +194,4 @@ def test_qds_claims():
 
 
 def test_a_claim_of_no_width_at_its_limit_is_undecided():
-    assert Comparison("x", 0.0, 0.0, 0.0, -math.inf, 0.0).outcome == "undecided"
+    assert Contrast("x", 0.0, 0.0, 0.0, -math.inf, 0.0).outcome == "undecided"

@@ -15,7 +15,7 @@ from dirichlet_bandits import report
 from dirichlet_bandits.experiments import Claim, Experiment, Panel, PlotSettings, Printed, Published
 from dirichlet_bandits.experiments.catalogue import PAPERS
 from dirichlet_bandits.report.chapters import Chapter, otherwise, statements
-from dirichlet_bandits.report.judging import Comparison, Verdict
+from dirichlet_bandits.report.judging import Contrast, Verdict
 from dirichlet_bandits.report.writing import sentence, versions
 from tests.report.made_up import result
 
@@ -204,7 +204,7 @@ def chapter(name, verdicts, of=""):
 
 
 def judged(says, reading, value):
-    return Verdict(says, reading, [Comparison("x", value, value - 0.1, value + 0.1, -math.inf, 0.0)], 10)
+    return Verdict(says, reading, [Contrast("x", value, value - 0.1, value + 0.1, -math.inf, 0.0)], 10)
 
 
 def test_readings_of_a_claim():

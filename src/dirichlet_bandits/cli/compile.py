@@ -48,7 +48,7 @@ def compile(
     """
     from dirichlet_bandits.arms import Bandit, Bernoulli
     from dirichlet_bandits.arms.sampler import compile_samplers
-    from dirichlet_bandits.live.compile_live import compile_live
+    from dirichlet_bandits.live.opening import compile_live
     from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.registry import has_propensities
     from dirichlet_bandits.simulation.compile_ahead import Job, in_processes, simulation_job
@@ -71,7 +71,7 @@ def compile(
     typer.echo(f"compiled for simulations and live studies, in {seconds:.0f} s: {', '.join(chosen)}")
 
 
-def sound_example(kind: "type[db.Policy]", inner: str | None = None) -> "db.Policy":
+def sound_example(kind: "type[db.policies.Policy]", inner: str | None = None) -> "db.policies.Policy":
     """Make a policy of this class with valid but arbitrary parameters.
 
     Optional parameters are left out, except ``binary``, because live studies refuse some policies without it.

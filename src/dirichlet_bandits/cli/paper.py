@@ -10,7 +10,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.running import cluster
+from dirichlet_bandits.cli.outputs import cluster
 from dirichlet_bandits.errors import one_of
 from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SHIPPED, SUBSAMPLING
 

@@ -3,9 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from dirichlet_bandits.compiler import entry_point, jit, jit_inline, shared
+from dirichlet_bandits.compiler import entry_point, jit, jit_inline, overload, shared
 from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, in_place, init, update
 from dirichlet_bandits.numerics.arrays import copy_into

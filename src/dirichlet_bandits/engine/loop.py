@@ -5,13 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from dirichlet_bandits.arms.sampler import ArmTable
-from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.compiler import borrowed, jit, overload, shared, types
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.run import (
     RUNNING,
     Outcome,

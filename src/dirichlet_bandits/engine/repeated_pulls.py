@@ -5,10 +5,7 @@ This is where a settled policy spends its time, so it costs little more than the
 
 from typing import Any
 
-from numba.extending import overload
-
-from dirichlet_bandits.compiler import jit, jit_inline, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, overload, shared
 from dirichlet_bandits.engine.history import History, reserve, store
 from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull, pull_alone, take, upcoming
 from dirichlet_bandits.engine.tally import count_while

@@ -28,10 +28,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from numba.extending import overload
-
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
 from dirichlet_bandits.sources import source_stamp
 
 _VERSIONS: dict[str, dict[type, Any]] = {}

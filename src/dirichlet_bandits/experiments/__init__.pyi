@@ -4,11 +4,7 @@ from dirichlet_bandits.experiments.catalogue import shipped as shipped
 from dirichlet_bandits.experiments.catalogue import shipped_text as shipped_text
 from dirichlet_bandits.experiments.experiment import Experiment as Experiment
 from dirichlet_bandits.experiments.kinf_study import KinfStudy as KinfStudy
-from dirichlet_bandits.experiments.planning import PlanRow as PlanRow
-from dirichlet_bandits.experiments.planning import StudyPlan as StudyPlan
 from dirichlet_bandits.experiments.qds_study import QDSStudy as QDSStudy
-from dirichlet_bandits.experiments.ranking import Place as Place
-from dirichlet_bandits.experiments.ranking import Ranking as Ranking
 from dirichlet_bandits.experiments.reading import parse as parse
 from dirichlet_bandits.experiments.reading import read as read
 from dirichlet_bandits.experiments.reading import read_bandit as read_bandit

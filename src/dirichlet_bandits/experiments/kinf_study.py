@@ -18,10 +18,10 @@ from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.reading import LAWS, published
 from dirichlet_bandits.numerics.kinf import kinf
-from dirichlet_bandits.report.chapters import Chapter, Picture, Table, marked
+from dirichlet_bandits.report.chapters import Chapter, ChapterFigure, ChapterTable, marked
 from dirichlet_bandits.report.claims import FINITE, NOWHERE, TEXT, Published
 from dirichlet_bandits.report.figures import legend, single
-from dirichlet_bandits.report.judging import CONFIDENCE, Comparison, Verdict
+from dirichlet_bandits.report.judging import CONFIDENCE, Contrast, Verdict
 from dirichlet_bandits.results.comparison import bootstrap
 from dirichlet_bandits.results.plot import PALETTE, style
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
@@ -122,7 +122,7 @@ class KinfStudy:
         """Return what a report says about the values of this study."""
         note = f"quick run: {self.samples} replications" if quick else ""
         pictures = [
-            Picture(
+            ChapterFigure(
                 f"{name}-{law.lower()}",
                 draw_law(self, values, law),
                 f"{law}: density of the empirical Kinf over {self.samples} samples, and Kinf in the family.",
@@ -130,7 +130,7 @@ class KinfStudy:
             for law in self.laws
         ]
         pictures.append(
-            Picture(
+            ChapterFigure(
                 f"{name}-slopes",
                 draw_slopes(self, values),
                 "Log of the mean empirical Kinf against log log n. Dashed lines are fits; "
@@ -160,7 +160,7 @@ class KinfStudy:
             scale=f"{self.samples} samples of up to {measured(self.sizes[-1])} observations",
             seed=self.seed,
             pictures=marked(pictures, note),
-            tables=[Table(name, pd.DataFrame(rows), headers, caption)],
+            tables=[ChapterTable(name, pd.DataFrame(rows), headers, caption)],
             verdicts=[judge_kinf(claim, self, values) for claim in self.claims],
         )
 
@@ -203,7 +203,7 @@ def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdi
     found = bootstrap(kinf, {"slope": slope, "ratio": ratio}[claim.quantity], CONFIDENCE)
     least = -math.inf if claim.low is None else claim.low
     most = math.inf if claim.high is None else claim.high
-    comparison = Comparison(f"{claim.quantity}, {claim.law}", *found, least, most)
+    comparison = Contrast(f"{claim.quantity}, {claim.law}", *found, least, most)
     return Verdict(claim.says, claim.reading, [comparison], kinf.shape[1])
 
 

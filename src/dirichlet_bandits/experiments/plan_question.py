@@ -55,7 +55,7 @@ _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal spl
 
 
 @declared
-class Question(Declared):
+class PlanQuestion(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
     bandit: (

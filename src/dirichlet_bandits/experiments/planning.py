@@ -1,5 +1,7 @@
 """Plan a study: how long until a winner is named, and what that costs, for each policy and floor."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import textwrap
 import time
@@ -17,8 +19,8 @@ from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
-from dirichlet_bandits.experiments.plan_question import Question, past_bandit
+from dirichlet_bandits.experiments.plan_games import NOBODY, Games, WinnerRule, new_games, play_games
+from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
@@ -75,7 +77,7 @@ class StudyPlan:
     interrupted: bool = False
     headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return one row per policy and floor; see :class:`PlanRow`."""
         return whole_module("pandas").DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
 
@@ -173,7 +175,7 @@ def plan(
 
     Reference: ``numerics/kinf_statistic.py`` has the rule and its proof.
     """
-    asked = Question(
+    asked = PlanQuestion(
         bandit=bandit,
         baseline=baseline,
         lift=lift,
@@ -199,11 +201,11 @@ class Prepared(NamedTuple):
     horizon: int
     replications: int
     delta: float
-    rule: Rule
+    rule: WinnerRule
     root: np.random.SeedSequence
 
 
-def prepare(asked: Question) -> Prepared:
+def prepare(asked: PlanQuestion) -> Prepared:
     """Check all arguments; nothing is simulated."""
     made = _bandit(asked.bandit, asked.baseline, asked.lift, asked.arms)
     low, high = _bounds(made, asked.bounds)
@@ -212,7 +214,7 @@ def prepare(asked: Question) -> Prepared:
     horizon = whole_number("horizon", asked.horizon, at_least=n_arms)
     odds = float(log_odds(asked.delta, [0] * n_arms, 0, True)[1])
     every = min(asked.every, horizon + 1)  # compiled code has no larger integers
-    rule = Rule(low, high, odds, asked.margin, every)
+    rule = WinnerRule(low, high, odds, asked.margin, every)
     return Prepared(made, cases, horizon, asked.replications, asked.delta, rule, root_sequence(asked.seed))
 
 
@@ -318,7 +320,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
         yield last, np.stack([draw_tape(bandit, one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
 
 
-def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
+def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: WinnerRule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
     specialized(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)

@@ -15,14 +15,14 @@ from dirichlet_bandits.declared import Declared, choice, declared
 from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.reading import LAWS, published
-from dirichlet_bandits.report.chapters import Chapter, Picture, Table, marked
+from dirichlet_bandits.report.chapters import Chapter, ChapterFigure, ChapterTable, marked
 from dirichlet_bandits.report.claims import NOWHERE, TEXT, Published
 from dirichlet_bandits.report.figures import legend, single
-from dirichlet_bandits.report.judging import Comparison, Verdict
+from dirichlet_bandits.report.judging import Contrast, Verdict
 from dirichlet_bandits.results.plot import PALETTE, style
 from dirichlet_bandits.specs import FieldError, name_list, under
 from dirichlet_bandits.theory.bounds import QDSCondition, qds_condition
-from dirichlet_bandits.theory.laws import Law, continuous
+from dirichlet_bandits.theory.laws import ContinuousLaw, continuous
 from dirichlet_bandits.types import Flags, Floats
 from dirichlet_bandits.validation import finite_number, positive_number
 
@@ -46,7 +46,7 @@ class QDSPanel:
     """
 
     name: str
-    law: Law
+    law: ContinuousLaw
     target: float
     vary: str
     start: float
@@ -136,7 +136,7 @@ class QDSStudy:
     def chapter(self, name: str, values: xr.Dataset, quick: bool) -> Chapter:
         """Return what a report says about the values of this study."""
         pictures = [
-            Picture(
+            ChapterFigure(
                 f"{name}-{panel.name.lower().replace(', ', '-')}",
                 draw_panel(panel, values),
                 f"{panel.name}: both sides of the condition, with {panel.stays} = {panel.fixed:g}. "
@@ -167,7 +167,7 @@ class QDSStudy:
             scale="exact numbers, no randomness",
             seed=None,
             pictures=marked(pictures, "quick run: this figure is the same at full scale" if quick else ""),
-            tables=[Table(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
+            tables=[ChapterTable(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
             verdicts=[judge_qds(claim, values) for claim in self.claims],
         )
 
@@ -238,9 +238,9 @@ def _extreme(value: Floats, holds: Flags, side: str) -> float:
     return float(value[holds].min() if side == "above" else value[holds].max())
 
 
-def _exact(what: str, value: float, least: float, most: float) -> Comparison:
+def _exact(what: str, value: float, least: float, most: float) -> Contrast:
     """Make a comparison of a number without error."""
-    return Comparison(what, float(value), float(value), float(value), least, most)
+    return Contrast(what, float(value), float(value), float(value), least, most)
 
 
 def _in_words(parameter: str, holds: list[bool], limit: float) -> str:

@@ -1,5 +1,7 @@
 """Rank policies: all that apply play the same bandit, and their regrets are compared."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = "was interrupted before enough of its replications were finished"
 
 
-class Place(NamedTuple):
+class RankedPolicy(NamedTuple):
     """A policy in a ranking: its mean regret at the horizon, and its difference from that of the best.
 
     ``low`` and ``high`` are the ends of the paired interval of the ``difference``. If ``tied``, the interval does not
@@ -61,7 +63,7 @@ class Ranking:
     ``policies`` has those that ran, by the names in ``places``; ``result`` is the simulation itself.
     """
 
-    places: Sequence[Place]
+    places: Sequence[RankedPolicy]
     left_out: Mapping[str, str]
     policies: Mapping[str, AnyPolicy]
     result: Result
@@ -72,9 +74,9 @@ class Ranking:
         """The policy in the first place."""
         return self.policies[self.places[0].policy]
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return the ranking as a table, one row per policy."""
-        return Summary(whole_module("pandas").DataFrame(self.places, columns=Place._fields).set_index("policy"))
+        return Summary(whole_module("pandas").DataFrame(self.places, columns=RankedPolicy._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""
@@ -89,7 +91,7 @@ class Ranking:
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
-    ) -> "Figure":
+    ) -> Figure:
         """Draw the ranking: one dot per policy at its difference from the best, with the paired interval.
 
         Dots whose interval contains 0 are hollow: the data do not separate these policies from the best. Use
@@ -252,14 +254,14 @@ def compare_policies(
     return Ranking(places, left_out, playing, result, confidence)
 
 
-def ranked(result: Result, confidence: float) -> list[Place]:
+def ranked(result: Result, confidence: float) -> list[RankedPolicy]:
     """Rank the policies of a result, best first; those that share fewer than two replications with it are left out."""
     summary = result.summary()
     means = summary["mean"][summary["replications"] >= 2].sort_values(kind="stable")
     if means.empty:
         return []
     best = str(means.index[0])
-    places = [Place(best, float(means.iloc[0]), 0.0, 0.0, 0.0, True, int(summary.loc[best, "replications"]))]
+    places = [RankedPolicy(best, float(means.iloc[0]), 0.0, 0.0, 0.0, True, int(summary.loc[best, "replications"]))]
     level = 1.0 - (1.0 - confidence) / max(1, len(means) - 1)
     for name in map(str, means.index[1:]):
         common = ~np.isnan(result.final_regret(name) - result.final_regret(best))
@@ -267,7 +269,7 @@ def ranked(result: Result, confidence: float) -> list[Place]:
             found = result.compare(name, best, level)
             tied = bool(found.low <= 0.0 <= found.high)
             shared = found.replications
-            places.append(Place(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
+            places.append(RankedPolicy(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
     return places
 
 

@@ -327,7 +327,7 @@ def _find_class(where: str, text: str, folder: Path) -> Callable[..., Any]:
             f"'{where}': no class {name!r} in {module_name!r} (its classes: {', '.join(classes) or 'none'})"
         )
     if not issubclass(found, Policy) and not all(callable(getattr(found, verb, None)) for verb in ("select", "update")):
-        raise ArgumentError(where, "a class with select(rng) and update(arm, reward), or a db.Policy", text)
+        raise ArgumentError(where, "a class with select(rng) and update(arm, reward), or a Policy", text)
     return found
 
 

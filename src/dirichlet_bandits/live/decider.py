@@ -9,17 +9,14 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from dirichlet_bandits.compiler import Direct, borrowed_generator, jit, supported
+from dirichlet_bandits.compiler import Direct, jit, lent_generator, overload, shielded, types
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import has_room, more_room
 from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import has_own, specialized, updates_in_place
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
 from dirichlet_bandits.policies import Policy
@@ -89,7 +86,7 @@ class Decider:
         self._seed = seed
         self._parts: dict[str, Decider] = {}
         # Then all results of compiled code are written to arrays, so that an interrupt cannot end the process.
-        self._in_place = supported() and updates_in_place(self._params) and self._warm is None and not borrow
+        self._in_place = updates_in_place(self._params) and self._warm is None and not borrow
         self._start = Direct(lambda: start_numbered_stream)
         self._add = Direct(lambda: specialized(_update_in_place, self._params))
         self._choose = Direct(lambda: specialized(select_study, self._params))
@@ -362,7 +359,7 @@ def _generator_for(stream: Any, root: Words, number: int) -> Any:
 @overload(_generator_for, strict=False)
 def _find_generator_for(stream: Any, root: Any, number: Any) -> Any:
     def started(stream: Any, root: Words, number: int) -> Any:
-        rng = borrowed_generator(stream.generator)
+        rng = lent_generator(stream.generator)
         start_numbered(rng, stream.words, root, _REWARD, number)
         return rng
 
@@ -374,7 +371,7 @@ def select_study(policy: Any, state: Any, trial: int, root: Words, stream: LentS
 
     The random numbers are those of the trial. All arms of the state have been pulled, unless the policy forgets.
     """
-    rng = borrowed_generator(stream.generator)
+    rng = lent_generator(stream.generator)
     start_numbered(rng, stream.words, root, _DECISION, trial)
     arms = next_round(policy, state, rng)
     chosen[: arms.size] = arms
@@ -388,4 +385,4 @@ def _note_study(policy: Any, state: Any, asked: int) -> None:
 
 def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, stream: LentStream) -> Any:
     """Return the state that decides while these rewards are outstanding; an entry point."""
-    return verbs.prepare(policy, state, waiting, earliest, borrowed_generator(stream.generator))
+    return verbs.prepare(policy, state, waiting, earliest, lent_generator(stream.generator))

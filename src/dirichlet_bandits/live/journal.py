@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.live.counted_rewards import Counted, Told
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import READERS, Asked, Rest, WindowsClosed, WinnerDeclared, unknown
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.records import Records, Revision
-from dirichlet_bandits.live.view import SegmentView, StudyView
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.live.view import Counted, SegmentView, StudyView, Told
+from dirichlet_bandits.storage.events import Row, intact
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts

@@ -1,16 +1,37 @@
-"""What is known of one trial, one unit or one token of a study: look-ups, which keep all of it in memory for now.
+"""What is known of one trial, its notes and attributes, of one unit or one token: look-ups, kept in memory for now.
 
 Operations read a study through these look-ups and through the counts of its journal.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from dirichlet_bandits.live.annotations import merged
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
+
+Attributes = Mapping[str, str | int | float | bool | None]
+
+
+def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the annotation after an update: a new note replaces the old one, and None removes an attribute."""
+    attributes = {**known.get("attributes", {}), **said.get("attributes", {})}
+    attributes = {key: value for key, value in attributes.items() if value is not None}
+    note = said.get("note", known.get("note"))
+    return {**({} if note is None else {"note": note}), **({"attributes": attributes} if attributes else {})}
+
+
+def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two annotations are written in the same way, where 1, 1.0 and true differ."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def written(attributes: Mapping[str, Any] | None) -> str | None:
+    """Return attributes as one text, for tables and files."""
+    return None if not attributes else json.dumps(attributes, ensure_ascii=False, sort_keys=True)
+
 
 PENDING: Final = "pending"
 TOLD: Final = "told"
@@ -191,3 +212,24 @@ class Records:
         if token in self.number_of:
             return TokenRecord((), self.number_of[token])
         return TokenRecord(self.trials_of[token], None) if token in self.trials_of else None
+
+
+class Trial(NamedTuple):
+    """An arm that was assigned: try it, then tell the reward under this id.
+
+    ``propensity`` is the exact probability with which the arm was to be in its round (see ``docs/live.md``).
+    """
+
+    id: int
+    arm: str
+    propensity: float
+    asked_at: datetime
+    segment: str | None = None
+    unit: str | None = None
+
+
+def trial_of(journal: "Journal", id: int) -> Trial:
+    """Return the trial with this number."""
+    record = journal.records.trial(id)
+    asked_at = datetime.fromtimestamp(record.asked_at, UTC)
+    return Trial(id, journal.names[record.arm], record.propensity, asked_at, record.segment, record.unit)

@@ -30,11 +30,9 @@ from dirichlet_bandits.inference.probability_best import probability_best
 from dirichlet_bandits.inference.risk import cvar_sequences
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.segment_means import NO_INTERVAL, pooled_intervals, pooled_means
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +79,6 @@ def summary(study: Summarized) -> "pd.DataFrame":
 
     from dirichlet_bandits.display.summaries import Summary
 
-    number_between("confidence", study.confidence, 0, 1)
     rewards = study.journal.told.by_arm(len(study.journal.names))
     intervals = _intervals_of(study)
     columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
@@ -372,3 +369,41 @@ def study_html(study: "ReadableStudy") -> str:
     caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
     return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
+
+
+# Arms over all segments of a study: means as if every segment had tried each arm in the same proportion
+
+
+NO_INTERVAL = "no interval in some segment"
+
+Intervals = Callable[[StudyView, float], Sequence[Interval]]
+
+
+def shares_of_segments(journal: StudyView) -> dict[str, float]:
+    """Return the share of each segment among the trials that count."""
+    sizes = {segment: len(part.arm_of) - len(part.repeats) for segment, part in journal.views.items()}
+    total = sum(sizes.values())
+    return {segment: size / total for segment, size in sizes.items()}
+
+
+def pooled_means(journal: StudyView) -> list[float]:
+    """Return the mean of each arm over all segments; NaN if a segment has no reward of it."""
+    total = np.zeros(len(journal.names))
+    for segment, share in shares_of_segments(journal).items():
+        part = journal.views[segment]
+        sums = np.bincount(np.array(part.told.arms, np.int64), part.told.rewards, minlength=total.size)
+        counts = np.array(part.n_told, np.float64)
+        total += share * np.where(counts > 0.0, sums / np.maximum(counts, 1.0), math.nan)
+    return total.tolist()
+
+
+def pooled_intervals(journal: StudyView, intervals: Intervals, level: float) -> list[Interval]:
+    """Return the interval of each arm's mean, or lift, over all segments from those in each segment."""
+    weights = shares_of_segments(journal)
+    each = 1.0 - (1.0 - level) / len(weights)
+    low, high = np.zeros(len(journal.names)), np.zeros(len(journal.names))
+    for segment, share in weights.items():
+        found = intervals(journal.views[segment], each)
+        low += share * np.array([one.low for one in found])
+        high += share * np.array([one.high for one in found])
+    return [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

@@ -13,7 +13,7 @@ from dirichlet_bandits.compiler import Direct, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import specialized, verb
-from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities
+from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
 from dirichlet_bandits.numerics.kinf_series import make_expansions
@@ -133,7 +133,7 @@ class DirectIndices:
         return self.propensities(state) if self._write.is_compiled and self._rng is None else None
 
 
-def random_index_propensities(indices: Sequence[Variable]) -> Floats:
+def random_index_propensities(indices: Sequence[RandomVariable]) -> Floats:
     """Return the propensities when indices are random: the probability that each index is the largest.
 
     They are normalized by :func:`normalized`.

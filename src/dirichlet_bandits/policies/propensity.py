@@ -8,6 +8,8 @@ To add a policy of your own, use :func:`propensity_of`. A round-based policy may
 compiled probability of winning a duel, registered with ``implements`` like the duel itself.
 """
 
+from __future__ import annotations  # help() then shows short names
+
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 

@@ -45,7 +45,7 @@ class Subject(Protocol):
     def claims(self) -> Sequence[Claim]: ...
 
 
-class Picture(NamedTuple):
+class ChapterFigure(NamedTuple):
     """A figure, the name of its files, and its caption."""
 
     name: str
@@ -53,7 +53,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class Table(NamedTuple):
+class ChapterTable(NamedTuple):
     """A table with raw numbers for its CSV file, the name of that file, and its caption.
 
     ``headers`` are the headings to show; two columns may share one. ``marks`` has one mark per row, shown after its
@@ -80,8 +80,8 @@ class Chapter:
     paper: Published
     scale: str
     seed: int | None
-    pictures: Sequence[Picture]
-    tables: Sequence[Table]
+    pictures: Sequence[ChapterFigure]
+    tables: Sequence[ChapterTable]
     verdicts: Sequence[Verdict]
     seconds: dict[str, float] = field(default_factory=dict)
     wall: float = 0.0
@@ -122,7 +122,7 @@ def regret_chapter(name: str, subject: Subject, result: Result, quick: bool, run
     )
 
 
-def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
+def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> ChapterFigure | None:
     """Draw one figure of all experiments on regret that share a policy with another one, or of the only one."""
     found: dict[str, dict[str, float]] = {}
     for chapter in chapters:
@@ -140,31 +140,33 @@ def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
         "Mean regret of each policy as a multiple of the lowest in the same experiment; policies that stay near 1 "
         "in all experiments are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
     )
-    return Picture("headline", figures.headline(linked, own), caption)
+    return ChapterFigure("headline", figures.headline(linked, own), caption)
 
 
-def _pictures(name: str, subject: Subject, result: Result, over: str, runs_are: str) -> list[Picture]:
+def _pictures(name: str, subject: Subject, result: Result, over: str, runs_are: str) -> list[ChapterFigure]:
     """Draw the distributions of the rewards, or the arms' values if they change, and the regret of each panel."""
     pictures = []
     if result.values is not None:
         words = "The value of each arm over time; dotted lines mark the changes."
-        pictures.append(Picture(f"{name}-values", figures.values(result, subject.title, subject.plot.in_unit), words))
+        pictures.append(
+            ChapterFigure(f"{name}-values", figures.values(result, subject.title, subject.plot.in_unit), words)
+        )
     if isinstance(subject.bandit, Bandit):
         laws = figures.laws(subject.bandit, subject.title, subject.plot.in_unit)
-        pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(subject, runs_are)))
+        pictures.append(ChapterFigure(f"{name}-laws", laws, _words_on_laws(subject, runs_are)))
     panels: Sequence[Panel | None] = subject.figures or [None]
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
         drawn = figures.regret(subject.title, subject.plot, result, panel)
         words = f"{_label(result)}{which}: mean over {over}, with the range from 5% to 95% of the runs at the end."
-        pictures.append(Picture(f"{name}-regret{tag}", drawn, words))
+        pictures.append(ChapterFigure(f"{name}-regret{tag}", drawn, words))
     return pictures
 
 
-def _final_picture(name: str, subject: Subject, result: Result, over: str) -> Picture:
+def _final_picture(name: str, subject: Subject, result: Result, over: str) -> ChapterFigure:
     """Draw the regret of all policies at the horizon if there are too many for lines."""
     words = f"{_label(result)} at the end of {over}: mean, and the range from 5% to 95% of the runs."
-    return Picture(f"{name}-regret", figures.final(subject.title, subject.plot, result), words)
+    return ChapterFigure(f"{name}-regret", figures.final(subject.title, subject.plot, result), words)
 
 
 def _label(result: Result) -> str:
@@ -180,7 +182,7 @@ def _words_on_laws(subject: Subject, runs_are: str) -> str:
     return f"The distributions of the rewards{which}. A vertical line marks the {line}; the best arm has another color."
 
 
-def _arms_table(name: str, subject: Subject, bandit: Bandit) -> Table:
+def _arms_table(name: str, subject: Subject, bandit: Bandit) -> ChapterTable:
     """Make the table of the arms' values and means, beside those in the paper."""
     unit = subject.plot.in_unit
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
@@ -189,10 +191,10 @@ def _arms_table(name: str, subject: Subject, bandit: Bandit) -> Table:
     if printed:
         frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
         headers.append(f"paper: {bandit.objective.name}")
-    return Table(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
+    return ChapterTable(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
 
 
-def _regret_table(name: str, subject: Subject, result: Result, caption: str, at_scale: bool) -> Table:
+def _regret_table(name: str, subject: Subject, result: Result, caption: str, at_scale: bool) -> ChapterTable:
     """Make the table of regret at the horizon by policy, beside the paper's numbers.
 
     With as many runs as the paper, it also shows how much they differ.
@@ -219,7 +221,7 @@ def _regret_table(name: str, subject: Subject, result: Result, caption: str, at_
         elif at_scale:
             frame["ratio"] = frame["mean"] / frame["paper_mean"]
             headers.append("ours / paper")
-    return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
+    return ChapterTable(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 
 def _marks(result: Result, policies: Sequence[str]) -> list[str]:
@@ -237,7 +239,7 @@ def _marks(result: Result, policies: Sequence[str]) -> list[str]:
     return [_LOWEST if policy == lowest else _TIED if tied(policy) else "" for policy in policies]
 
 
-def marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
+def marked(pictures: Sequence[ChapterFigure], note: str) -> list[ChapterFigure]:
     """Return the figures, each with the note at its edge."""
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]
 

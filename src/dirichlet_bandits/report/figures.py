@@ -148,7 +148,7 @@ def separate_thousands(axes: "Axes", which: str, most: int = 6) -> None:
     axis.set_major_formatter(FuncFormatter(lambda x, _: measured(round(x)) if x else "0"))
 
 
-class _Line(NamedTuple):
+class _Curve(NamedTuple):
     """A policy's mean over time, its 5% and 95% quantiles at the end, and its line style."""
 
     label: str
@@ -277,7 +277,7 @@ def headline(multiples: Mapping[str, Mapping[str, float]], own: Sequence[str]) -
     return figure
 
 
-def _lines(result: Result, policies: Sequence[str]) -> list[_Line]:
+def _lines(result: Result, policies: Sequence[str]) -> list[_Curve]:
     """Return the policies that have finished runs, each in the color that it has everywhere."""
     lines, of = [], slots(result.policies)
     for policy in policies:
@@ -285,11 +285,11 @@ def _lines(result: Result, policies: Sequence[str]) -> list[_Line]:
         runs = runs[~np.isnan(runs).any(axis=1)]
         if len(runs):
             low, high = np.quantile(runs[:, -1], [0.05, 0.95])
-            lines.append(_Line(plain(policy), runs.mean(axis=0), float(low), float(high), style(of[policy])))
+            lines.append(_Curve(plain(policy), runs.mean(axis=0), float(low), float(high), style(of[policy])))
     return lines
 
 
-def _low(lines: list[_Line]) -> list[_Line]:
+def _low(lines: list[_Curve]) -> list[_Curve]:
     """Return the lines that the others flatten; none if all are visible on one scale."""
     if len(lines) < 3:
         return []
@@ -298,12 +298,12 @@ def _low(lines: list[_Line]) -> list[_Line]:
     return low if len(low) < len(lines) else []
 
 
-def _top(lines: list[_Line]) -> float:
+def _top(lines: list[_Curve]) -> float:
     """Return the upper end of a linear scale: above the ranges of the runs, but not far above the means."""
     return min(1.05 * max(line.high for line in lines), _BEYOND * max(line.last for line in lines)) or 1.0
 
 
-def _ends(axes: "Axes", shown: list[_Line], lines: list[_Line]) -> None:
+def _ends(axes: "Axes", shown: list[_Curve], lines: list[_Curve]) -> None:
     """Draw the ranges of the runs at the end side by side, highest mean first, at the same places on all scales."""
     order = sorted(lines, key=lambda line: -line.last)
     for x, line in (([other.label for other in order].index(line.label), line) for line in shown):

@@ -32,7 +32,7 @@ _NAMES = {"mean": "mean {regret}", "std": "standard deviation", "q95": "95% quan
 _UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
 
 
-class Comparison(NamedTuple):
+class Contrast(NamedTuple):
     """A quantity with its interval, and the limits that the claim sets for it."""
 
     what: str
@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 
     says: str
     reading: str
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[Contrast]
     pairs: int
 
     @property
@@ -76,7 +76,7 @@ class Verdict(NamedTuple):
         return "not supported" if "not supported" in outcomes else "undecided"
 
     @property
-    def closest(self) -> Comparison:
+    def closest(self) -> Contrast:
         """The comparison that is least favorable to the claim."""
         return min(self.comparisons, key=lambda comparison: comparison.slack)
 
@@ -86,7 +86,7 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
     done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
     if done.sum() < 2:  # nothing can be concluded
-        return Verdict(claim.says, claim.reading, [Comparison("too few replications", *_UNKNOWN)], int(done.sum()))
+        return Verdict(claim.says, claim.reading, [Contrast("too few replications", *_UNKNOWN)], int(done.sum()))
     runs = {name: rows[:, done] for name, rows in runs.items()}
     if claim.statistic == "spread":
         comparisons = [_spread(claim, *(np.concatenate([runs[n] for n in side]) for side in (claim.lower, claim.than)))]
@@ -111,7 +111,7 @@ def _quantities(result: Result, policy: str, statistic: str) -> Floats:
 
 def _compare(
     claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float, regret: str
-) -> Comparison:
+) -> Contrast:
     """Compare a statistic of one policy with ``times`` that of another, paired; the difference should be below zero."""
     statistic = _STATISTICS[claim.statistic]
     if claim.statistic == "mean":
@@ -126,10 +126,10 @@ def _compare(
     factor = "" if claim.times == 1 else f"{claim.times:g} \N{MULTIPLICATION SIGN} "
     what = f"{_NAMES[claim.statistic].format(regret=regret)}, {first} \N{MINUS SIGN} {factor}{second}"
     base = float(statistic(theirs))
-    return Comparison(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
+    return Contrast(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
 
 
-def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
+def _spread(claim: Claim, lower: Floats, than: Floats) -> Contrast:
     """Compare the spread (largest mean over smallest) of two groups, on a log scale, where it is nearly normal."""
 
     def spread(rows: Floats) -> Floats:
@@ -144,4 +144,4 @@ def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
     )
     what = f"log spread, {' | '.join(claim.lower)} \N{MINUS SIGN} {' | '.join(claim.than)}"
     ratio = math.exp(float(spread(lower)) - float(spread(than)))
-    return Comparison(what, *found, -math.inf, 0.0, ratio)
+    return Contrast(what, *found, -math.inf, 0.0, ratio)

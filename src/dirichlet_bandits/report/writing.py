@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dirichlet_bandits.display.numbers import duration, measured
-from dirichlet_bandits.report.chapters import Chapter, Picture, Unread, headline, otherwise, statements
+from dirichlet_bandits.report.chapters import Chapter, ChapterFigure, Unread, headline, otherwise, statements
 from dirichlet_bandits.report.claims import Paper
 from dirichlet_bandits.report.figures import mark, themed
 from dirichlet_bandits.report.judging import OUTCOMES, Verdict
@@ -78,7 +78,7 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _render(
-    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: Picture | None
+    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: ChapterFigure | None
 ) -> str:
     """Fill a template with the chapters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it

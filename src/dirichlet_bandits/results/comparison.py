@@ -21,7 +21,7 @@ _RESAMPLES = 4000
 _BLOCK = 250  # resamples at a time: a few megabytes for a thousand replications
 
 
-class Interval(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """An estimate and the ends of its confidence interval."""
 
     value: float
@@ -29,7 +29,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def student(values: Floats, confidence: float) -> Interval:
+def student(values: Floats, confidence: float) -> IntervalEstimate:
     """Return Student's confidence interval for a mean.
 
     >>> student(np.array([1.0, 2.0, 3.0]), 0.95).value
@@ -38,7 +38,7 @@ def student(values: Floats, confidence: float) -> Interval:
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
     width = error * float(scipy.special.stdtrit(values.size - 1, (1 + confidence) / 2))
-    return Interval(mean, mean - width, mean + width)
+    return IntervalEstimate(mean, mean - width, mean + width)
 
 
 def student_p_value(values: Floats) -> float:
@@ -58,7 +58,7 @@ def student_p_value(values: Floats) -> float:
     return 2.0 * float(scipy.special.stdtr(values.size - 1, -abs(mean) / error))
 
 
-def bootstrap(rows: Floats, statistic: Callable[[Floats], Floats], confidence: float) -> Interval:
+def bootstrap(rows: Floats, statistic: Callable[[Floats], Floats], confidence: float) -> IntervalEstimate:
     """Return the percentile interval for a statistic of replications, which are resampled with replacement.
 
     ``rows`` is (quantity, replication): the values of one replication stay together. ``statistic`` maps
@@ -75,7 +75,7 @@ def bootstrap(rows: Floats, statistic: Callable[[Floats], Floats], confidence: f
     n = rows.shape[1]
     drawn = [statistic(rows[:, rng.integers(n, size=(_BLOCK, n))]) for _ in range(_RESAMPLES // _BLOCK)]
     low, high = np.quantile(np.concatenate(drawn), [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(statistic(rows[:, None, :])[0]), float(low), float(high))
+    return IntervalEstimate(float(statistic(rows[:, None, :])[0]), float(low), float(high))
 
 
 class Comparison(NamedTuple):

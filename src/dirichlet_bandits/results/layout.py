@@ -168,7 +168,7 @@ class Labels(NamedTuple):
         return found
 
 
-class Game(NamedTuple):
+class Problem(NamedTuple):
     """The objective of the arms, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
 
     objective: str = "mean"
@@ -179,7 +179,7 @@ class Game(NamedTuple):
     oracle_reward: float | None = None
 
 
-PLAIN_GAME: Final = Game()
+PLAIN_GAME: Final = Problem()
 
 
 def labels(
@@ -190,7 +190,7 @@ def labels(
     times: Ints,
     replications: int,
     seed: np.random.SeedSequence,
-    game: Game = PLAIN_GAME,
+    game: Problem = PLAIN_GAME,
 ) -> Labels:
     """Make the labels; policies and arms map names to descriptions."""
     attrs: dict[str, Any] = {

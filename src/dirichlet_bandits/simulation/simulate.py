@@ -1,5 +1,7 @@
 """``simulate``: many replications of many policies on one bandit."""
 
+from __future__ import annotations  # help() then shows short names
+
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.kinf import kinf
-from dirichlet_bandits.theory.laws import Law, continuous, deviation, divergence_in_family, family_of, nodes
+from dirichlet_bandits.theory.laws import ContinuousLaw, continuous, deviation, divergence_in_family, family_of, nodes
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, number_between, positive_number
 
@@ -112,7 +112,7 @@ class QDSCondition(NamedTuple):
 
 
 def qds_condition(
-    law: Law, target: float, rho: float, alpha: float, family_divergence: float | None = None
+    law: ContinuousLaw, target: float, rho: float, alpha: float, family_divergence: float | None = None
 ) -> QDSCondition:
     """Test the condition of QDS, Kinf(truncated distribution, target; upper) <= Kinf in the distribution's own family.
 
@@ -147,7 +147,7 @@ def qds_condition(
     return QDSCondition(truncated, family, upper, quantile, tail_mean, truncated <= family)
 
 
-def necessary_bonus(law: Law, mu: float) -> float:
+def necessary_bonus(law: ContinuousLaw, mu: float) -> float:
     """Return the bonus that a data-independent rule must exceed:  mu + E[(mu - X)^+] / P(X > mu).
 
     It is infinite if no reward exceeds mu.
@@ -164,7 +164,7 @@ def necessary_bonus(law: Law, mu: float) -> float:
     return threshold + _shortfall(law, threshold) / above if above > 0.0 else math.inf
 
 
-def _shortfall(law: Law, mu: float) -> float:
+def _shortfall(law: ContinuousLaw, mu: float) -> float:
     """Return E[(mu - X)^+]."""
     below = float(law.cdf(mu))
     if below <= 0.0:
@@ -178,7 +178,7 @@ def _kinf_of_law(x: Floats, w: Floats, mu: float, upper: float) -> float:
     return kinf(x, mu, upper, w / w.sum()).value
 
 
-def _family_divergence(law: Law, mean: float, mu: float) -> float:
+def _family_divergence(law: ContinuousLaw, mean: float, mu: float) -> float:
     """Return the divergence to the member of mean mu of the distribution's family, exponential or Gaussian."""
     family = family_of(law)
     if family not in ("exponential", "gaussian"):

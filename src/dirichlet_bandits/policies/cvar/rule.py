@@ -197,7 +197,7 @@ class CVaRUCB(RiskAverse):
         return -math.inf, float(self.upper)
 
 
-class Counts(NamedTuple):
+class ValueCounts(NamedTuple):
     """A tally, its pulls and means, and how often each arm returned each of the values."""
 
     pulls: Ints
@@ -211,14 +211,16 @@ keeps_cvars(UUCBParams)
 
 
 @implements(init, MCVTSParams)
-def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
+def no_counts(policy: MCVTSParams, n_arms: int) -> ValueCounts:
     """Return empty counts."""
     tally = new_tally(n_arms)
-    return Counts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
+    return ValueCounts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
 @implements(update, MCVTSParams)
-def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng: np.random.Generator) -> Counts:
+def count_value(
+    policy: MCVTSParams, state: ValueCounts, arm: int, reward: float, rng: np.random.Generator
+) -> ValueCounts:
     """Count the reward as the largest value that does not exceed it."""
     j = policy.support.size - 1
     while j > 0 and policy.support[j] > reward:
@@ -263,7 +265,7 @@ def mean_excess(
 
 @implements(index, MCVTSParams)
 def posterior_cvar(
-    policy: MCVTSParams, state: Counts, arm: int, total: int, best_mean: float, rng: np.random.Generator
+    policy: MCVTSParams, state: ValueCounts, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
     """Return a draw of the CVaR from its posterior.
 

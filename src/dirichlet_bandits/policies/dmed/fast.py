@@ -24,7 +24,7 @@ from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.policies.dmed.rule import (
     DMEDParams,
     EmpiricalDMEDParams,
-    Listed,
+    ListingTally,
     Lists,
     first_waiting,
     may_be_best,
@@ -71,7 +71,7 @@ def is_only_one_listed(lists: Lists, arm: int) -> bool:
 
 
 @shortcut(DMEDParams, EmpiricalDMEDParams)
-def play_dmed(policy: Any, state: Listed, run: Run, rng: np.random.Generator) -> None:
+def play_dmed(policy: Any, state: ListingTally, run: Run, rng: np.random.Generator) -> None:
     """Work through the lists until the run is over."""
     memory, lists, expansions = state.memory, state.lists, state.expansions
     tangents = new_tangents(memory.pulls.size)

@@ -44,7 +44,7 @@ class Lists(NamedTuple):
     coming: Ints
 
 
-class Listed(NamedTuple):
+class ListingTally(NamedTuple):
     """The remembered rewards, the current and the next list of arms, and power sums.
 
     ``memory`` is a Tally or a History, with its counts and means. The power sums give Kinf without a pass over the
@@ -93,20 +93,20 @@ use_kinf(EmpiricalDMEDParams)
 
 
 @jit
-def _empty_lists(memory: Any, n_arms: int) -> Listed:
+def _empty_lists(memory: Any, n_arms: int) -> ListingTally:
     """Return lists in which every arm waits for its first pull."""
     lists = Lists(np.ones(n_arms, np.int64), np.zeros(n_arms, np.int64))
-    return Listed(memory.pulls, memory.means, memory, lists, make_expansions(n_arms))
+    return ListingTally(memory.pulls, memory.means, memory, lists, make_expansions(n_arms))
 
 
 @implements(init, DMEDParams)
-def start_counting(policy: DMEDParams, n_arms: int) -> Listed:
+def start_counting(policy: DMEDParams, n_arms: int) -> ListingTally:
     """Return an empty state that stores counts and means only."""
     return _empty_lists(new_tally(n_arms), n_arms)
 
 
 @implements(init, EmpiricalDMEDParams)
-def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> Listed:
+def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> ListingTally:
     """Return an empty state that stores all rewards."""
     return _empty_lists(new_history(n_arms), n_arms)
 
@@ -130,11 +130,11 @@ def note_in_history(policy: EmpiricalDMEDParams, memory: History, arm: int, rewa
 
 
 @implements(update, DMEDParams, EmpiricalDMEDParams)
-def note_and_list(policy: Any, state: Listed, arm: int, reward: float, rng: np.random.Generator) -> Listed:
+def note_and_list(policy: Any, state: ListingTally, arm: int, reward: float, rng: np.random.Generator) -> ListingTally:
     """Remember the reward and update the lists."""
     memory = memorize(policy, state.memory, arm, reward)
     relist(policy, memory, state.lists, state.expansions, arm)
-    return Listed(memory.pulls, memory.means, memory, state.lists, state.expansions)
+    return ListingTally(memory.pulls, memory.means, memory, state.lists, state.expansions)
 
 
 @jit
@@ -182,6 +182,6 @@ def first_waiting(lists: Lists) -> int:
 
 
 @implements(select, DMEDParams, EmpiricalDMEDParams)
-def next_of_the_list(policy: Any, state: Listed, rng: np.random.Generator) -> int:
+def next_of_the_list(policy: Any, state: ListingTally, rng: np.random.Generator) -> int:
     """Return the first arm that is waiting."""
     return first_waiting(state.lists)

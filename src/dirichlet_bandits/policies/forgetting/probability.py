@@ -8,7 +8,7 @@ import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.numerics.argmax import Variable
+from dirichlet_bandits.numerics.argmax import RandomVariable
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies.forgetting.lbsda import SWLBSDA, leaders, winners_against
 from dirichlet_bandits.policies.forgetting.reweighting import duel_chances, samples_of
@@ -62,7 +62,7 @@ def resampled_propensities(samples: list[tuple[Floats, Floats]]) -> Floats:
     return random_index_propensities([log_shortfall(*sample) for sample in samples])
 
 
-def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
+def log_shortfall(shortfalls: Floats, weights: Floats) -> RandomVariable:
     """Return the distribution of Z = -log S, where S is the reweighted shortfall of an arm from the bound.
 
     With total weight a of the positive shortfalls, P(S <= s) is proportional to s^a near 0, so the logarithm is a
@@ -88,7 +88,7 @@ def log_shortfall(shortfalls: Floats, weights: Floats) -> Variable:
     knots = np.unique(-points[positive])
     knots = -np.log(np.append(knots if knots.size <= _FEW else knots[[0, -1]], end))
     rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
-    return Variable(-math.log(center), max(deviation, 1.0 / a if a < 1.0 else 0.0), tails, knots, rounding)
+    return RandomVariable(-math.log(center), max(deviation, 1.0 / a if a < 1.0 else 0.0), tails, knots, rounding)
 
 
 def duel_propensities(policy: SWLBSDA, state: Any) -> Floats:

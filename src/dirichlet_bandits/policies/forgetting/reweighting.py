@@ -22,7 +22,7 @@ from dirichlet_bandits.policies.rounds import complete_round, leader_of
 from dirichlet_bandits.types import Floats, Ints
 
 
-class Samples(NamedTuple):
+class DiscountedRewards(NamedTuple):
     """The rewards of all arms, newest first, and their weights.
 
     Those of arm k are from ``first[k]`` to ``first[k + 1]``.
@@ -34,7 +34,7 @@ class Samples(NamedTuple):
 
 
 @jit
-def discounted_samples(gamma: float, state: Ring) -> Samples:
+def discounted_samples(gamma: float, state: Ring) -> DiscountedRewards:
     """Return the rewards that still have a weight, by arm."""
     n_arms = state.pulls.size
     first = np.zeros(n_arms + 1, np.int64)
@@ -50,7 +50,7 @@ def discounted_samples(gamma: float, state: Ring) -> Samples:
             used[arm] += 1
         weight *= gamma
         place = place - 1 if place > 0 else size - 1
-    return Samples(values, weights, first)
+    return DiscountedRewards(values, weights, first)
 
 
 @jit

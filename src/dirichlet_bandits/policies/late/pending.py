@@ -29,7 +29,7 @@ class Awaiting(NamedTuple):
     waiting: Ints
 
 
-class Counted(NamedTuple):
+class KnownAndPending(NamedTuple):
     """What the inner policy sees: pulls with and without a reward, and the means of those with one."""
 
     pulls: Ints
@@ -92,9 +92,9 @@ def count_outstanding(
 
 
 @jit
-def counted(state: Awaiting) -> Counted:
+def counted(state: Awaiting) -> KnownAndPending:
     """Return counts that include the outstanding rewards, and means that do not."""
-    return Counted(state.pulls + state.waiting, state.means)
+    return KnownAndPending(state.pulls + state.waiting, state.means)
 
 
 @implements(select, CountPendingParams)

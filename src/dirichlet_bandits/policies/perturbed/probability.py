@@ -7,7 +7,7 @@ import numpy as np
 import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities, gaussian
+from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities, gaussian
 from dirichlet_bandits.numerics.discrete import Discrete, binomial_law, discrete_argmax_probabilities
 from dirichlet_bandits.policies.bounded import pseudo_rewards
 from dirichlet_bandits.policies.index import discrete_index_propensities, normalized, random_index_propensities
@@ -65,14 +65,14 @@ def multiplier_propensities(policy: MBE, state: Spread) -> Floats:
     return normalized(np.array(shares) + none * finite)
 
 
-def _angle(ratio: Ratio, height: float) -> Variable:
+def _angle(ratio: Ratio, height: float) -> RandomVariable:
     """Return the distribution of arctan(A/D) given D > 0, a scale on which the Cauchy tails end at right angles."""
     middle = math.atan(ratio.center + ratio.excess / ratio.weight)
     distance = ratio.excess / ratio.weight
     deviation = math.sqrt(ratio.excess_variance + ratio.weight_variance * distance**2) / ratio.weight  # of A/D, about
     knots = np.array([-0.5 * math.pi, 0.5 * math.pi])
     tails = functools.partial(_angle_tails, ratio, height)
-    return Variable(middle, math.cos(middle) ** 2 * deviation, tails, knots)
+    return RandomVariable(middle, math.cos(middle) ** 2 * deviation, tails, knots)
 
 
 def _angle_tails(ratio: Ratio, height: float, t: Floats) -> tuple[Floats, Floats]:

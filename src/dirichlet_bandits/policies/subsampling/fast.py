@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.run import Run, ended, pull
 from dirichlet_bandits.engine.verbs import implements, inlined_verb, shortcut, update, verb

@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.subsets import draw_to_front, mark_subset, marked, sum_in_random_order
 from dirichlet_bandits.engine.tally import shuffle

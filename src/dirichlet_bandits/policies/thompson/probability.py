@@ -13,7 +13,7 @@ import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.compiler import Direct, entry_point
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.numerics.argmax import Variable
+from dirichlet_bandits.numerics.argmax import RandomVariable
 from dirichlet_bandits.numerics.bells import (
     LOG_GAMMA,
     LOG_INVERSE_GAMMA,
@@ -110,7 +110,7 @@ def expected_coin_propensities(policy: BinarizedTS, histories: Sequence[Floats])
     return random_index_propensities([_mixture((x - policy.lower) / (policy.upper - policy.lower)) for x in histories])
 
 
-def _beta(a: float, b: float) -> Variable:
+def _beta(a: float, b: float) -> RandomVariable:
     """Return the log-odds of a Beta variable; mean and variance are sums of digamma and trigamma values."""
 
     def tails(v: Floats) -> tuple[Floats, Floats]:
@@ -122,10 +122,10 @@ def _beta(a: float, b: float) -> Variable:
         return np.where(low, near, far), np.where(low, far, near)
 
     width = math.sqrt(scipy.special.polygamma(1, a) + scipy.special.polygamma(1, b))
-    return Variable(float(scipy.special.digamma(a) - scipy.special.digamma(b)), width, tails)
+    return RandomVariable(float(scipy.special.digamma(a) - scipy.special.digamma(b)), width, tails)
 
 
-def _mixture(coins: Floats) -> Variable:
+def _mixture(coins: Floats) -> RandomVariable:
     """Return the Beta posteriors mixed over the number H of heads of coins with these probabilities.
 
     A Beta(1 + h, 1 + n - h) variable is at most x when a binomial B(n + 1, x) variable exceeds h, so the mixture is

@@ -2,31 +2,118 @@
 
 import json
 import math
-from typing import Annotated, Any, Final, Literal
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
-from dirichlet_bandits.live.direction import MAXIMIZE
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.registry import has_propensities
 from dirichlet_bandits.service.calls import CreateStudy
-from dirichlet_bandits.service.dashboard import guided
-from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
+from dirichlet_bandits.service.dashboard.access import Creating, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.importing import read_history
+from dirichlet_bandits.service.dashboard.overview import code as shown_code
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import floor, real_number
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.specs import parse
 
+MEASURES: Final = {
+    "binary": "yes or no, such as a click or a sale",
+    "bounded": "a number between two limits",
+    "any": "any number, such as a yield or a revenue",
+}
+LEVEL: Final = 0.2
+"""The share of worst rewards by which arms are judged if bad cases matter."""
+
+REASONS: Final = {
+    "ThompsonSampling": "Each answer is yes or no, so what is known about an arm is exactly the posterior of a coin.",
+    "NPTS": "It needs nothing but the upper limit, whatever the distribution of the values.",
+    "BinarizedTS": "It needs nothing but the two limits, and works for costs as well as for rewards.",
+    "RDS": "It needs no limits and no assumption about the shape of the distribution.",
+    "BCVTS": "It compares arms by the mean of their worst fifth, and needs only the upper limit.",
+}
+"""Why a policy suits the answers that lead to it."""
+
+
+class Answers(NamedTuple):
+    """The answers about the rewards; limits are texts as typed."""
+
+    measure: str = "any"
+    direction: str = MAXIMIZE
+    matters: str = "average"
+    lower: str = ""
+    upper: str = ""
+
+
+class Chosen(NamedTuple):
+    """A policy as it is written in code, and the bounds of the rewards."""
+
+    policy: str
+    bounds: tuple[float, float] | None
+
+
+def choose(answers: Answers) -> Chosen:
+    """Return the policy that suits the answers.
+
+    >>> choose(Answers("binary"))
+    Chosen(policy="ThompsonSampling('bernoulli')", bounds=(0.0, 1.0))
+    >>> choose(Answers("bounded", lower="0", upper="9"))
+    Chosen(policy='NPTS(upper=9)', bounds=(0.0, 9.0))
+    >>> choose(Answers("bounded", "minimize", lower="0", upper="9"))
+    Chosen(policy='BinarizedTS(lower=0, upper=9)', bounds=(0.0, 9.0))
+    >>> choose(Answers("any", matters="bad"))
+    Chosen(policy='RDS(level=0.2)', bounds=None)
+    """
+    if answers.measure not in MEASURES:
+        raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", answers.measure)
+    bounds = (0.0, 1.0) if answers.measure == "binary" else None
+    if answers.measure == "bounded":
+        bounds = _limit("lower", answers.lower), _limit("upper", answers.upper)
+    if answers.matters == "bad":
+        usable = bounds is not None and answers.direction != MINIMIZE
+        return Chosen(
+            f"BCVTS(upper={bounds[1]:g}, level={LEVEL})" if usable and bounds else f"RDS(level={LEVEL})", bounds
+        )
+    if answers.measure == "binary" and answers.direction != MINIMIZE:
+        return Chosen("ThompsonSampling('bernoulli')", bounds)
+    if bounds is not None:
+        two_sided = f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
+        return Chosen(two_sided if answers.direction == MINIMIZE else f"NPTS(upper={bounds[1]:g})", bounds)
+    return Chosen("RDS()", None)
+
+
+def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
+    """Return the names of arms from the rows of a form; a single row may list several, with commas or semicolons.
+
+    A study with one arm is questioned: it needs ``alone``.
+
+    >>> arm_names(["red", "", "blue, dark"]), arm_names(["a, b; c"])
+    (['red', 'blue, dark'], ['a', 'b', 'c'])
+    """
+    names = [row.strip() for row in rows if row.strip()]
+    if len(names) == 1 and not alone:
+        names = [part.strip() for part in re.split("[,;]", names[0]) if part.strip()]
+    if len(names) < (1 if alone else 2):
+        raise ArgumentError("arms", "at least two names, because a study compares arms", "; ".join(names))
+    return names
+
+
+def _limit(field: str, text: str) -> float:
+    if not text.strip():
+        raise ArgumentError(field, "a number, because rewards lie between two limits", text)
+    return real_number(field, text)
+
+
 _FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
 _ROWS: Final = 3
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class TypedStudy(BaseModel):
@@ -56,7 +143,7 @@ class TypedStudy(BaseModel):
 
     def settings(self) -> StudySettings:
         """Return the settings of the study; without a policy, the answers about the rewards choose one."""
-        names = guided.arm_names(self.arm, self.alone)
+        names = arm_names(self.arm, self.alone)
         chosen = self.chosen()
         warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
         given: dict[str, Any] = {
@@ -74,10 +161,10 @@ class TypedStudy(BaseModel):
         }
         return StudySettings(**given)
 
-    def chosen(self) -> guided.Chosen:
+    def chosen(self) -> Chosen:
         """Return the policy that was typed or that the answers lead to, and the bounds of the rewards."""
-        answers = guided.Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
-        chosen = guided.choose(answers)
+        answers = Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
+        chosen = choose(answers)
         return chosen._replace(policy=self.policy.strip() or chosen.policy)
 
     def _late(self) -> float | Literal["abandon"] | None:
@@ -132,8 +219,8 @@ def guide(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form
         settings, policy = typed.settings().as_json(), typed.chosen().policy
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
-    reason = "" if typed.policy.strip() else guided.REASONS[parse(policy).name]
-    code = guided.code(typed.name.strip(), {**settings, "policy": policy})
+    reason = "" if typed.policy.strip() else REASONS[parse(policy).name]
+    code = shown_code(typed.name.strip(), {**settings, "policy": policy})
     return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=code)
 
 
@@ -146,7 +233,7 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
     values = {
         "typed": typed,
         "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
-        "measures": guided.MEASURES,
+        "measures": MEASURES,
         "first_arm": _FIRST,
         "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
         "error": None,

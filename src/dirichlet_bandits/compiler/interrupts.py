@@ -12,13 +12,11 @@ import os
 import threading
 import time
 from _thread import LockType, allocate_lock, start_new_thread
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from dirichlet_bandits.compiler import compiling, stop_spinner
+from dirichlet_bandits.compiler.announcements import compiling, stop_spinner
 
-_STEP: Final = 1000
 _PATIENCE_SECONDS: Final = 60.0
 _COMPILING_SECONDS: Final = 0.5  # nothing is lost: the cache holds only whole functions, and the next process continues
 _POLL_SECONDS: Final = 0.1
@@ -57,7 +55,7 @@ def shielded(work: Callable[..., T], *args: Any) -> T:
     """Return ``work(*args)``, run in another thread if this is the main thread, where Python runs signal handlers.
 
     An exception of a handler, such as KeyboardInterrupt, may come up at any step of the main thread. While something is
-    compiled, or on the way in or out of compiled code, it can end the process or spoil it (``compiler/generators.py``
+    compiled, or on the way in or out of compiled code, it can end the process or spoil it (``compiler/borrowed.py``
     describes calls for which it cannot). Here the main thread only waits, so the exception leaves at once. The work
     continues to its end, and the caller must discard whatever it was changing.
 
@@ -103,19 +101,3 @@ def _wait() -> None:
             if time.monotonic() - began > (_COMPILING_SECONDS if is_compiling else _PATIENCE_SECONDS):
                 stop_spinner()
                 return
-
-
-def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[int, int], object] | None = None) -> None:
-    """Call ``look`` for each item, shielded from interrupts, which may come only after every thousandth item.
-
-    ``progress(done, total)`` is called then, too.
-    """
-
-    def look_at(some: Sequence[T]) -> None:
-        for item in some:
-            look(item)
-
-    for first in range(0, len(items), _STEP):
-        shielded(partial(look_at, items[first : first + _STEP]))
-        if progress is not None:
-            progress(min(first + _STEP, len(items)), len(items))

@@ -4,13 +4,13 @@ import gc
 
 import numpy as np
 
-from dirichlet_bandits.compiler import borrowed_generator, entry_point, lent
+from dirichlet_bandits.compiler import entry_point, lent, lent_generator
 from dirichlet_bandits.seeding import lent_stream, new_stream, start_numbered_stream, study_words
 
 
 @entry_point
 def draws(given, sums):
-    rng = borrowed_generator(given)
+    rng = lent_generator(given)
     for i in range(sums.size):
         sums[i] = rng.random() + rng.standard_exponential() + rng.standard_gamma(2.5) + rng.integers(0, 10)
 
@@ -19,7 +19,7 @@ def test_the_draws_are_those_of_the_generator():
     one, other = np.random.default_rng(3), np.random.default_rng(3)
     found, expected = np.empty(100), np.empty(100)
     draws(lent(one), found)
-    draws(other, expected)  # the generator itself, as a version of Numba that is not known gets it
+    draws(other, expected)
     assert found.tolist() == expected.tolist()
     assert one.random() == other.random()
 
