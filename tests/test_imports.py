@@ -115,7 +115,7 @@ RDS, simulate
 def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
 
     assert db.experiments.shipped("robustness").title
-    assert db.policies.catalogue.POLICIES["RDS"] is db.RDS
+    assert db.policies.registry.all_policies()["RDS"] is db.RDS
     with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
         db.RDX  # noqa: B018
 

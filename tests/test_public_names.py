@@ -74,7 +74,7 @@ def test_rooms_pin_their_names(room):
 def test_every_policy_is_public():
     policy = db.policies.Policy
     found = {name for name, kind in inspect.getmembers(db.policies, inspect.isclass) if issubclass(kind, policy)}
-    assert found == {"Policy", *db.policies.catalogue.POLICIES}
+    assert found == {"Policy", *db.policies.registry.all_policies()}
 
 
 def test_a_name_that_moved_is_found_where_it_was():

@@ -71,12 +71,12 @@ def test_kept_indices_are_the_plain_ones(policy, shape, unit):
     """Not only the largest; and their sums do follow the rewards, at every scale."""
     policy = type(policy)(TOP * unit)
     keeper = IncrementalPropensities(policy, 3)
-    rng, followed = np.random.default_rng(0), 0
+    followed = 0
     for step, state in grown(policy, lambda rng, arm: unit * SHAPES[shape](rng, arm), 900):
         if step > 1 and step % 3 == 0:
             indices = keeper.followed.indices(state)
             atol = 1e-12 * TOP * unit if isinstance(policy, db.EmpiricalKLUCB) else 1e-10
-            np.testing.assert_allclose(indices, all_indices(policy, state, rng), rtol=1e-11, atol=atol)
+            np.testing.assert_allclose(indices, all_indices(policy, state), rtol=1e-11, atol=atol)
             kept = keeper.followed._expansions
             followed += ((kept["known"] == state.pulls) & (kept["limit"] < 2 * state.pulls)).sum()
     assert followed > 50

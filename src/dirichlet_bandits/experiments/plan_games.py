@@ -10,7 +10,7 @@ from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
 from dirichlet_bandits.numerics.kinf_statistic import portfolio_regret
-from dirichlet_bandits.policies.mixing import forced_arm
+from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 

@@ -27,8 +27,7 @@ from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.bounds import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.written import as_policy, short_names
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number

@@ -20,9 +20,8 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.policies.catalogue import POLICIES
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.registry import all_policies
+from dirichlet_bandits.policies.written import as_policy, short_names
 from dirichlet_bandits.results import Result, latex
 from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
@@ -276,11 +275,11 @@ def ranked(result: Result, confidence: float) -> list[RankedPolicy]:
 def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
     """Return the names of classes, and the given policies by short names that no class has."""
     if policies is None:
-        return list(POLICIES), {}
+        return list(all_policies()), {}
     if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
         raise ArgumentError("policies", "a list of names or policies", policies)
     given = [
-        policy if isinstance(policy, str) and policy in POLICIES else as_policy(policy, f"policies[{k}]")
+        policy if isinstance(policy, str) and policy in all_policies() else as_policy(policy, f"policies[{k}]")
         for k, policy in enumerate(policies)
     ]
     classes = list(dict.fromkeys(policy for policy in given if isinstance(policy, str)))

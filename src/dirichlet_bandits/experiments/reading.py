@@ -20,8 +20,7 @@ from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.experiments.rewards import read_means, read_values
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import policy_from_table
+from dirichlet_bandits.policies.written import policy_from_table, short_names
 from dirichlet_bandits.report.claims import Claim, Panel, PlotSettings, Printed, Published
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.simulation.python_loop import PythonPolicy

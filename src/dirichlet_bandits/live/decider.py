@@ -18,11 +18,12 @@ from dirichlet_bandits.engine.verbs import has_own, specialized, updates_in_plac
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
+from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.mixing import forced_arm, mixed
+from dirichlet_bandits.policies.floored import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.policies.registry import propensities_of
+from dirichlet_bandits.policies.registry import propensities_of, registration
+from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
 from dirichlet_bandits.seeding import (
     LentStream,
     lent_stream,
@@ -76,13 +77,13 @@ class Decider:
         self._with_floors = with_floors
         self._warm = None if warm is None or warm.weight == 0.0 else warm
         self._borrow = borrow  # the weight of rewards from other segments
-        self._forgets = has_own(verbs.note, type(self._params))
-        self._counts_pending = has_own(verbs.prepare, type(self._params))
+        self._forgets = has_own(verbs.note, self._params)
+        self._counts_pending = has_own(verbs.prepare, self._params)
         self._drawn = propensities_of(policy).drawn
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._lent = lent_stream(self._stream)
-        self._coins = self._lent if verbs.draws(verbs.update, self._params) else None
+        self._coins = self._lent if verbs.updates_randomly(self._params) else None
         self._seed = seed
         self._parts: dict[str, Decider] = {}
         # Then all results of compiled code are written to arrays, so that an interrupt cannot end the process.
@@ -108,7 +109,7 @@ class Decider:
     def _forget(self) -> None:
         self._arms: list[int] = []
         self._state: Any = None
-        self._weighted: Any = None  # used in place of the state if past rewards require it
+        self._weighted: WeightedRewards | None = None  # used in place of the state if past rewards require it
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
@@ -163,8 +164,7 @@ class Decider:
         """Return the arms that the policy selects for the round that begins with this trial."""
         if self._weighted is not None:
             self._begin(_DECISION, trial)
-            arms: list[int] = self._weighted.select(self._stream.rng)
-            return arms
+            return self._weighted.select(self._stream.rng)
         given = self._params, self._state, trial, self._root, self._lent, self._chosen
         size = _call(self._choose, *given) if self._in_place else specialized(select_study, self._params)(*given)
         return self._chosen[:size].tolist()
@@ -198,8 +198,7 @@ class Decider:
 
     def _policy_chances(self) -> Floats:
         if self._weighted is not None:
-            chances: Floats = self._weighted.propensities()
-            return chances
+            return self._weighted.propensities()
         assert self._incremental is not None  # there is a state
         known = self._incremental.without_compiling(self._state)
         return shielded(self._incremental.propensities, self._state) if known is None else known
@@ -270,16 +269,14 @@ class Decider:
                 (place, self._arms[place], k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())
             ]
             self._update([(place, x, _BEFORE + (arm << 32) + k, 0, 0) for place, arm, k, x in every])
-        elif type(self.policy).__name__ in BY_DUELS:
-            from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
-
-            self._weighted = WeightedDuels(self.policy, past, weight)
-        elif type(self.policy).__name__ == "NPTS":
-            from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
-
-            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, weight)
         else:
-            self._state = weighted_tally(past, weight)
+            weighted = registration(self.policy).weighted
+            assert weighted is not None  # or the study would have been refused
+            made = weighted(self.policy, past, weight)
+            if isinstance(made, WeightedRewards):
+                self._weighted = made
+            else:
+                self._state = made
 
     def _update(self, reported: list[tuple[int, float, int, int, int]]) -> None:
         """Update the policy's state with rewards, as the policy sees them: the fields of ``REPORT``."""

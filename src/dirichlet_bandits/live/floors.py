@@ -1,7 +1,7 @@
 """Floors of a study: the minimal probability of each arm, whatever the policy would do.
 
 A floor is one number for all active arms, or a number for each arm that has one, by name. It is the probability that a
-decision tries this arm alone instead of a round of the policy (``policies/mixing.py``). Floors of retired arms do not
+decision tries this arm alone instead of a round of the policy (``policies/floored.py``). Floors of retired arms do not
 count. Arms that have not been tried come first, before any floor applies.
 """
 

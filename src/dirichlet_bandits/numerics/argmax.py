@@ -67,7 +67,7 @@ def argmax_probabilities(variables: Sequence[RandomVariable]) -> Floats:
 
     >>> def uniform(high):
     ...     tails = lambda v: (np.clip(v / high, 0, 1), 1 - np.clip(v / high, 0, 1))
-    ...     return Variable(high / 2, high / 4, tails, np.array([0.0, high]))
+    ...     return RandomVariable(high / 2, high / 4, tails, np.array([0.0, high]))
     >>> argmax_probabilities([uniform(1.0), uniform(2.0)]).round(12)
     array([0.25, 0.75])
     >>> argmax_probabilities([constant(1.5), constant(1.5), uniform(2.0)])

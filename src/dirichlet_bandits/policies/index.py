@@ -3,6 +3,7 @@
 The verbs here are the defaults of all policies. A policy with another state or another way to decide registers its own.
 """
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,8 +29,7 @@ def init(policy: Any, n_arms: int) -> Tally:
     return new_tally(n_arms)
 
 
-@verbs.in_place
-@verbs.implements(verbs.update)
+@verbs.implements(verbs.update, random=False, in_place=True)
 def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
     """Count the reward."""
     count(state, arm, reward)
@@ -82,28 +82,23 @@ def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     return best
 
 
-def write_indices(policy: Any, state: Any, rng: Any, values: Floats) -> None:
-    """Write the index of every arm to ``values``; an entry point."""
+def write_indices(policy: Any, state: Any, values: Floats) -> None:
+    """Write the index of every arm to ``values``, if it is not random; an entry point."""
     total, best_mean = overview(state)
     for arm in range(state.pulls.size):
-        values[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
+        values[arm] = verbs.index(policy, state, arm, total, best_mean, None)
 
 
-def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> Floats:
-    """Return the index of every arm."""
+def all_indices(policy: Policy, state: Any) -> Floats:
+    """Return the index of every arm, if it is not random."""
     values = np.empty(state.pulls.size)
-    specialized(write_indices, policy.params)(policy.params, state, rng, values)
+    specialized(write_indices, policy.params)(policy.params, state, values)
     return values
 
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
-    return _shares(all_indices(policy, state, unused_generator(policy.params)))
-
-
-def unused_generator(params: Any) -> np.random.Generator | None:
-    """Return the last argument of an index that is not random; None if its code does not mention it."""
-    return np.random.default_rng(0) if verbs.draws(verbs.index, params) else None
+    return _shares(all_indices(policy, state))
 
 
 def _shares(values: Floats) -> Floats:
@@ -114,23 +109,30 @@ def _shares(values: Floats) -> Floats:
     return np.array([0.0 if value < largest else share if value == largest else np.nan for value in listed])
 
 
-class DirectIndices:
-    """The same as :func:`index_propensities`, for one policy and growing states of one type."""
+class DirectRule:
+    """Propensities of one policy in growing states of one type, by a compiled function that writes to an array.
 
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._params = policy.params
-        self._rng = unused_generator(self._params)
-        self._write = Direct(lambda: specialized(write_indices, self._params))
-        self._values = np.empty(n_arms)
+    ``finish`` makes propensities of what ``write(policy, state, values)`` has written.
+    """
+
+    def __init__(
+        self, policy: Policy, n_arms: int, write: Callable[..., None], finish: Callable[[Floats], Floats]
+    ) -> None:
+        self._params, self._values, self._finish = policy.params, np.empty(n_arms), finish
+        self._write = Direct(lambda: specialized(write, self._params))
 
     def propensities(self, state: Any) -> Floats:
-        """Return the propensities from the indices of all arms."""
-        self._write(self._params, state, self._rng, self._values)
-        return _shares(self._values)
+        """Return the probability that each arm is pulled next."""
+        self._write(self._params, state, self._values)
+        return self._finish(self._values)
 
     def without_compiling(self, state: Any) -> Floats | None:
-        """Return the same, or None if this would compile something or pass a generator."""
-        return self.propensities(state) if self._write.is_compiled and self._rng is None else None
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None
+
+
+DirectIndices = functools.partial(DirectRule, write=write_indices, finish=_shares)
+"""The same as :func:`index_propensities`, for one policy and growing states of one type."""
 
 
 def random_index_propensities(indices: Sequence[RandomVariable]) -> Floats:

@@ -1,11 +1,13 @@
-"""Policies as text, ``NPTS(upper=1)``, and as tables: ``{policy = "NPTS", upper = 1}``."""
+"""Policies as text, ``NPTS(upper=1)``, as tables, ``{policy = "NPTS", upper = 1}``, and by short names."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, overload
 
-from dirichlet_bandits import policies
+from dirichlet_bandits.policies.detectors import CUSUM, GLR, MeanShift
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.policies.registry import all_policies, policy_class
 from dirichlet_bandits.specs import FieldError, Language, choose, chosen, make, one_table, under
 
 INNER: Final = "inner"
@@ -14,33 +16,27 @@ INNER: Final = "inner"
 PARTS: Final = frozenset({"detector"})
 """Parameters that are objects with parameters of their own."""
 
-_DETECTORS: Final = ("GLR", "CUSUM", "MeanShift")
 
+class _Policies(Mapping[str, type[Policy]]):
+    """The library's policies by name; a family is imported when one of its policies is named."""
 
-class _Classes(Mapping[str, type[Any]]):
-    """Public classes by name; a family of policies is imported when one of its classes is named."""
-
-    def __init__(self, find: Callable[[str], type[Any] | None], names: Sequence[str] = ()) -> None:
-        self._find, self._names = find, names
-
-    def __getitem__(self, name: str) -> type[Any]:
-        if (found := self._find(name)) is None:
+    def __getitem__(self, name: str) -> type[Policy]:
+        if (found := policy_class(name)) is None:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return filter(self._find, self._names or dir(policies))
+        return iter(all_policies())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-def _detector(name: str) -> type[Any] | None:
-    return getattr(policies, name) if name in _DETECTORS else None
+        return len(all_policies())
 
 
 POLICY: Final = Language(
-    "a policy such as RDS or NPTS(upper=1)", _Classes(policy_class), "a policy", _Classes(_detector, _DETECTORS)
+    "a policy such as RDS or NPTS(upper=1)",
+    _Policies(),
+    "a policy",
+    {kind.__name__: kind for kind in (GLR, CUSUM, MeanShift)},
 )
 """The texts that describe the library's policies."""
 
@@ -101,3 +97,37 @@ def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
         del given[INNER]
         given = {"policy": policy_from_table(f"{where}.{INNER}", found), **given}
     return make(where, kind, given, called=kind.__name__)
+
+
+def short_names(policies: Sequence[object], taken: Collection[str] = ()) -> list[str]:
+    """Return the class name of each policy, with the parameters that differ, or a number, if a class occurs twice.
+
+    Names in ``taken`` are not used again; such a policy is called by its repr. Equal policies get equal names.
+
+    >>> from dirichlet_bandits import RDS, UCB1
+    >>> short_names([RDS(), UCB1(sigma=0.5), UCB1(sigma=2.0)])
+    ['RDS', 'UCB1(sigma=0.5)', 'UCB1(sigma=2.0)']
+    >>> short_names([UCB1(sigma=0.5)], taken=["UCB1"])
+    ['UCB1(sigma=0.5)']
+    """
+    classes = [type(policy).__name__ for policy in policies]
+    counts, numbers = Counter(classes), Counter[str]()
+    names = []
+    for policy, kind in zip(policies, classes, strict=True):
+        name = kind
+        if counts[kind] > 1 and dataclasses.is_dataclass(policy):
+            alike = [other for other, called in zip(policies, classes, strict=True) if called == kind]
+            different = _different(alike)
+            given = ", ".join(f"{field}={getattr(policy, field)!r}" for field in different)
+            name = f"{kind}({given})" if given else kind
+        elif counts[kind] > 1:
+            numbers[kind] += 1
+            name = f"{kind} {numbers[kind]}"
+        names.append(repr(policy) if name in taken else name)
+    return names
+
+
+def _different(policies: Sequence[object]) -> list[str]:
+    """Return the fields in which policies of one class differ."""
+    fields = [field.name for field in dataclasses.fields(policies[0])]  # type: ignore[arg-type]
+    return [name for name in fields if len({repr(getattr(policy, name)) for policy in policies}) > 1]

@@ -12,8 +12,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.engine.verbs import shortcut_holds
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.written import as_policy, short_names
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints

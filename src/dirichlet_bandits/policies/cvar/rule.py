@@ -12,15 +12,14 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit_inline
-from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
+from dirichlet_bandits.engine.history import History, keeps_cvars, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
+from dirichlet_bandits.policies.families import BELOW_A_BOUND
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_array, large_count, reward_bound, reward_scale
 
@@ -58,6 +57,7 @@ class RiskAverse(Policy):
     """A policy that judges an arm by its CVaR."""
 
     level: float
+    example_parameters: ClassVar = {"upper": 1.0, "level": 0.5}
 
     @property
     def objective(self) -> Objective:
@@ -115,6 +115,7 @@ class MCVTS(RiskAverse):
     assumes: ClassVar[str] = "rewards with finitely many known values, judged by their CVaR"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
+    example_parameters: ClassVar = {"support": (0.0, 1.0), "level": 0.5}
 
     def __post_init__(self) -> None:
         values = finite_array("support", self.support)

@@ -10,7 +10,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update
 from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
-from dirichlet_bandits.policies.bounded import BoundedPolicy, rescaled
+from dirichlet_bandits.policies.families import BoundedPolicy, rescaled
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between

@@ -12,8 +12,7 @@ from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.kinf_series import make_expansions
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
-from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
+from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import (
     approx_min_divergence,

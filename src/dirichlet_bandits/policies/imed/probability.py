@@ -8,7 +8,7 @@ import numpy as np
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.policies.imed.rule import EmpiricalIMEDParams, UnimodalIMED
-from dirichlet_bandits.policies.index import all_indices, incremental_index, unused_generator
+from dirichlet_bandits.policies.index import all_indices, incremental_index
 from dirichlet_bandits.policies.min_divergence import kinf_from_power_sums
 from dirichlet_bandits.types import Floats, Records
 
@@ -24,7 +24,7 @@ def incremental_imed(
 
 def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
     """Return the propensities; ties for the lead, and among a leader and its neighbors, are shared equally."""
-    indices = all_indices(policy, state, unused_generator(policy.params))
+    indices = all_indices(policy, state)
     best = state.means == state.means.max()
     leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))
     chances = np.zeros(indices.size)

@@ -9,8 +9,7 @@ import numpy as np
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
-from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
-from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.families import BoundedAbovePolicy, FamilyPolicy
 from dirichlet_bandits.policies.index import larger, overview
 from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
 

@@ -10,7 +10,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialized, update
 from dirichlet_bandits.policies.index import index_propensities
-from dirichlet_bandits.policies.wrapping import AroundListed
+from dirichlet_bandits.policies.registry import AroundListed
 from dirichlet_bandits.types import Floats, Ints
 
 

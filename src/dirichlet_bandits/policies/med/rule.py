@@ -10,8 +10,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
-from dirichlet_bandits.policies.families import FamilyOrBoundPolicy, family_code
+from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
@@ -79,6 +78,7 @@ class MaillardSampling(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Maillard (2013); Bian and Jun (2022)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)

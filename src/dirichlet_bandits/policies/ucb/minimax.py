@@ -52,6 +52,7 @@ class KLUCBPlusPlus(FamilyPolicy):
     assumes: ClassVar[str] = "rewards of a known one-parameter family; a known horizon"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Menard and Garivier (2017)"
+    example_parameters: ClassVar = {"family": "gaussian", "sigma": 1.0, "horizon": 1000}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,6 +87,7 @@ class KLUCBSwitch(Policy):
     assumes: ClassVar[str] = "rewards in a known interval"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Garivier et al. (2022)"
+    example_parameters: ClassVar = {"upper": 1.0}
 
     def __post_init__(self) -> None:
         reward_bound("lower", self.lower)

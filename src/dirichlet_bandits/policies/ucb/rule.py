@@ -11,8 +11,7 @@ from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.numerics.divergences import kl_upper
 from dirichlet_bandits.numerics.kinf import kl_ucb_index
-from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
-from dirichlet_bandits.policies.families import FamilyPolicy
+from dirichlet_bandits.policies.families import BoundedAbovePolicy, FamilyPolicy
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.validation import reward_scale
@@ -60,6 +59,7 @@ class UCB1(Policy):
     assumes: ClassVar[str] = "sub-Gaussian rewards with known sigma"
     guarantee: ClassVar[str] = "logarithmic"
     reference: ClassVar[str] = "Auer, Cesa-Bianchi and Fischer (2002)"
+    example_parameters: ClassVar = {"sigma": 1.0}
 
     def __post_init__(self) -> None:
         reward_scale("sigma", self.sigma)

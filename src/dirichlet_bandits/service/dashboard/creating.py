@@ -13,8 +13,7 @@ from starlette.responses import Response
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.policies.catalogue import POLICIES
-from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.policies.registry import all_policies, has_propensities
 from dirichlet_bandits.service.calls import CreateStudy
 from dirichlet_bandits.service.dashboard.access import Creating, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
@@ -235,7 +234,7 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
         "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
         "measures": MEASURES,
         "first_arm": _FIRST,
-        "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
+        "policies": [name for name, policy in all_policies().items() if has_propensities(policy)],
         "error": None,
         "questioned": False,
         "past": past,

@@ -1,4 +1,8 @@
-"""Bootstrap means: GIRO and bootstrap Thompson Sampling on stored rewards, and on online replicates."""
+"""Bootstrap means: GIRO (Kveton et al., 2019), bootstrap Thompson Sampling (Osband and Van Roy; Eckles and Kaptein).
+
+GIRO and BootstrapTS draw from stored rewards, OnlineBootstrapTS from replicates. For propensities, indices are binomial
+if rewards are binary, and one of the stored replicates otherwise.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -10,9 +14,12 @@ from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
+from dirichlet_bandits.numerics.discrete import Discrete, binomial_law
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.families import BoundedPolicy, pseudo_rewards, rescaled
+from dirichlet_bandits.policies.index import discrete_index_propensities
 from dirichlet_bandits.policies.interface import choice
+from dirichlet_bandits.policies.registry import DRAWS_FOR_REWARDS, register
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import positive_number, true_or_false, whole_number
 
@@ -49,6 +56,7 @@ class ResamplingPolicy(BoundedPolicy):
     """A policy that resamples its rewards; with ``binary``, each reward is one of the two bounds."""
 
     binary: bool
+    example_parameters: ClassVar = {"binary": True}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,7 +193,7 @@ def new_sorted(policy: Any, n_arms: int) -> Sorted:
     return Sorted(history.pulls, history.means, history, inner, ones)
 
 
-@implements(update, GIROParams, BootstrapTSParams)
+@implements(update, GIROParams, BootstrapTSParams, random=False)
 def sort_in(policy: Any, state: Sorted, arm: int, reward: float, rng: np.random.Generator) -> Sorted:
     """Store the reward, rescaled to [0, 1]; a reward strictly between the bounds is swapped to the front."""
     pulls, means, history, inner, ones = state
@@ -294,3 +302,48 @@ def some_replicate(
     """Return the mean of a replicate drawn at random."""
     j = int(rng.random() * policy.replicates)
     return state.totals[arm, j] / state.weights[arm, j]
+
+
+def only_binary(policy: GIRO | BootstrapTS) -> str:
+    """Return the obstacle to exact propensities, or an empty string if all rewards are binary."""
+    if policy.binary:
+        return ""
+    return (
+        f"{type(policy).__name__}(binary=True) where propensities are needed: the bootstrap mean of rewards other than "
+        "the two bounds has as many values as there are samples, so the probability of a decision is not known"
+    )
+
+
+def giro_propensities(policy: GIRO, state: Sorted) -> Floats:
+    """Return the propensities of GIRO from one binomial distribution per arm."""
+    indices = []
+    for n, ones in zip(state.pulls.tolist(), state.ones.tolist(), strict=True):
+        m = pseudo_rewards.py_func(policy.a, n)  # type: ignore[attr-defined]
+        first, chances = binomial_law(n + 2 * m, (ones + m) / (n + 2 * m))
+        indices.append(Discrete(np.arange(first, first + chances.size) / (n + 2 * m), chances))
+    return discrete_index_propensities(indices)
+
+
+def bootstrap_propensities(policy: BootstrapTS, state: Sorted) -> Floats:
+    """Return the propensities from binomial distributions mixed over the heads of the artificial coins."""
+    _, coins = binomial_law(policy.artificial, 0.5)
+    indices = []
+    for n, ones in zip(state.pulls.tolist(), state.ones.tolist(), strict=True):
+        size = n + policy.artificial
+        mixed = np.zeros(size + 1)
+        for shown, chance in enumerate(coins):
+            first, chances = binomial_law(size, (ones + shown) / size)
+            mixed[first : first + chances.size] += chance * chances
+        indices.append(Discrete(np.arange(size + 1) / size, mixed))
+    return discrete_index_propensities(indices)
+
+
+def replicate_propensities(policy: OnlineBootstrapTS, state: Replicates) -> Floats:
+    """Return the propensities; every replicate of an arm is equally probable."""
+    share = np.full(policy.replicates, 1.0 / policy.replicates)
+    return discrete_index_propensities([Discrete(means, share) for means in state.totals / state.weights])
+
+
+register(GIRO, probability=giro_propensities, obstacle=only_binary)
+register(BootstrapTS, probability=bootstrap_propensities, obstacle=only_binary)
+register(OnlineBootstrapTS, probability=replicate_propensities, from_histories=DRAWS_FOR_REWARDS)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.verbs import implements, init, select, specialized, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
+from dirichlet_bandits.policies.registry import ORDER_MATTERS, register
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, large_count, whole_number
 
@@ -56,6 +57,7 @@ class EXP3S(Policy):
     assumes: ClassVar[str] = "rewards in [0, 1] that may change in any way; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Auer et al. (2002)"
+    example_parameters: ClassVar = {"horizon": 1000}
 
     def __post_init__(self) -> None:
         large_count("horizon", self.horizon, at_least=1)
@@ -109,7 +111,7 @@ def draw_by_probability(policy: EXP3SParams, state: Weights, rng: np.random.Gene
     return n_arms - 1
 
 
-@implements(update, EXP3SParams)
+@implements(update, EXP3SParams, random=False)
 def reweigh(policy: EXP3SParams, state: Weights, arm: int, reward: float, rng: np.random.Generator) -> Weights:
     """Raise the arm's weight by its reward over its probability, share among all arms, and normalize the weights."""
     state.pulls[arm] += 1
@@ -127,8 +129,9 @@ def reweigh(policy: EXP3SParams, state: Weights, arm: int, reward: float, rng: n
     return state
 
 
-def all_probabilities(policy: Any, state: Weights) -> Floats:
-    """Return the probability of every arm; an entry point."""
+@jit
+def all_probabilities(policy: EXP3SParams, state: Weights) -> Floats:
+    """Return the probability of every arm; also an entry point."""
     gamma, chances = uniform_share(policy, state.weights.size), np.empty(state.weights.size)
     for arm in range(chances.size):
         chances[arm] = probability(gamma, state.weights, arm)
@@ -139,3 +142,6 @@ def weight_propensities(policy: Policy, state: Weights) -> Floats:
     """Return the probabilities of the rule itself."""
     chances: Floats = specialized(all_probabilities, policy.params)(policy.params, state)
     return chances
+
+
+register(EXP3S, probability=weight_propensities, from_histories=ORDER_MATTERS)

@@ -11,17 +11,17 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import shuffle
-from dirichlet_bandits.engine.verbs import has_own, implements, verb
+from dirichlet_bandits.engine.verbs import follows_time, has_own, implements, specialized
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.index import larger, overview
+from dirichlet_bandits.policies.detectors import GLR, MEMORY, Detector, alarm, published_threshold
+from dirichlet_bandits.policies.index import index_propensities, larger, overview
 from dirichlet_bandits.policies.interface import choice
-from dirichlet_bandits.policies.restarting.detectors import GLR, MEMORY, Detector, alarm
-from dirichlet_bandits.policies.wrapping import AroundAny
+from dirichlet_bandits.policies.registry import ORDER_MATTERS, AroundAny, register, rule_of
 from dirichlet_bandits.types import Floats, Ints, Records
 from dirichlet_bandits.validation import finite_number, true_or_false
 
 SCOPES: Final = {"global": 0, "local": 1}
-CONSTANT, DIMINISHING, EPISODES = 0, 1, 2
+CONSTANT, DIMINISHING, EPISODES, HORIZON = 0, 1, 2, 3  # on what the probability of exploration depends
 AT_RANDOM, SINCE_START, SINCE_ALARM = 0, 1, 2  # when decisions explore; a schedule counts from the start or an alarm
 DIMINISHING_SCALE: Final = 0.2
 """The scale of the default exploration, 0.2 sqrt(K / n): of n decisions, about 0.4 sqrt(K n) explore."""
@@ -37,10 +37,12 @@ COUNTS: Final = np.dtype(
 
 
 class Rate(NamedTuple):
-    """How the probability of exploration depends on time, and its scale."""
+    """On what the probability of exploration depends, its scale, and the window and the horizon of M-UCB."""
 
     law: int
     scale: float
+    window: int = 0
+    horizon: float = 0.0
 
 
 class RestartingParams(NamedTuple):
@@ -77,22 +79,21 @@ class Restarted(NamedTuple):
     counts: Records
 
 
-@verb
-def exploration_rate(rate: Any, n_arms: int, since: int, alarms: int) -> Any:
-    """Return the probability that the next decision explores, ``since`` rewards after the last alarm."""
+@jit
+def exploration_rate(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
+    """Return the probability that the next decision explores, ``since`` rewards after the last alarm.
 
-
-@implements(exploration_rate, Rate)
-def rate_of_time(rate: Rate, n_arms: int, since: int, alarms: int) -> float:
-    """Return the probability of exploration: constant, scale sqrt(K / n), or growing with each alarm.
-
-    n is the number of rewards since the last alarm, or 1 before the first of them.
+    It is constant, scale sqrt(K / n), growing with each alarm, or that of M-UCB (Cao et al., section 6.1), gamma =
+    sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)) with scale M - 1. Before the first reward after an alarm, n is 1.
     """
     value = rate.scale
     if rate.law == DIMINISHING:
         value *= math.sqrt(n_arms / max(since, 1))
     elif rate.law == EPISODES:
         value *= math.sqrt(1.0 + alarms)
+    elif rate.law == HORIZON:
+        cost = 2.0 * published_threshold(rate.window, n_arms, rate.horizon) + 3.0 * math.sqrt(rate.window)
+        value = math.sqrt(rate.scale * n_arms * cost / (2.0 * rate.horizon))
     return min(value, 1.0)
 
 
@@ -135,7 +136,7 @@ class Restarting(AroundAny):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if has_own(verbs.note, type(self.policy.params)) or has_own(verbs.prepare, type(self.policy.params)):
+        if follows_time(self.policy.params):
             raise ArgumentError("policy", "one that neither forgets nor counts outstanding rewards", self.policy)
         if not isinstance(self.detector, Detector):
             raise ArgumentError("detector", "a detector such as GLR(delta=0.01)", self.detector)
@@ -152,7 +153,7 @@ class Restarting(AroundAny):
     @property
     def params(self) -> RestartingParams | ClockedRestartingParams:
         inner = self.policy.params
-        clocked = self.scope == "local" and has_own(verbs.index, type(inner)) and not has_own(verbs.select, type(inner))
+        clocked = self.scope == "local" and has_own(verbs.index, inner) and not has_own(verbs.select, inner)
         kind = ClockedRestartingParams if clocked else RestartingParams
         local, detector = self.scope == "local", self.detector.params
         scheduled = SINCE_START if self.scheduled else AT_RANDOM
@@ -290,16 +291,45 @@ def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: n
     return arms
 
 
-def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
+def clocked_indices(policy: Any, state: Restarted) -> Floats:
     """Return the index of every arm, each with its own clock; an entry point."""
     _, best_mean = overview(state.inner)
     values = np.empty(state.pulls.size)
     for arm in range(state.pulls.size):
         clock = state.counts[0].rewards - state.restarts[arm]
-        values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
+        values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, None)
     return values
 
 
 def next_exploration(policy: Any, state: Restarted) -> tuple[float, int]:
     """Return the probability that the next decision explores, and the arm due by the schedule; an entry point."""
     return omega(policy, state), forced_arm(policy, state)
+
+
+def restarting_propensities(policy: Any, state: Restarted) -> Floats:
+    """Return (1 - omega) p + omega / K with the restarted policy's propensities p, or 0 and 1 by the schedule.
+
+    Arms without enough rewards since the last restart are pulled together in one round.
+    """
+    params, n_arms = policy.params, len(state.pulls)
+    rate, forced = specialized(next_exploration, params)(params, state)
+    fresh = np.asarray(state.recent.pulls < params.first, np.float64)
+    if fresh.any() and params.first > 1:
+        return fresh
+    if forced >= 0:
+        return np.asarray(np.arange(n_arms) == forced, np.float64)
+    own = fresh if fresh.any() else _own_propensities(policy, params, state)
+    return own if params.scheduled != AT_RANDOM else (1.0 - rate) * own + rate / n_arms
+
+
+def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
+    """Return the propensities of the restarted policy, if all arms have a reward since their last restart."""
+    rule = rule_of(policy.policy)
+    if rule is index_propensities and isinstance(params, ClockedRestartingParams):
+        values = specialized(clocked_indices, params)(params, state)
+        largest = values == values.max()
+        return np.asarray(largest / largest.sum())
+    return rule(policy.policy, state.inner)
+
+
+register(Restarting, probability=restarting_propensities, from_histories=ORDER_MATTERS)

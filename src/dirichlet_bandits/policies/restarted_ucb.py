@@ -2,49 +2,30 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
-from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.detectors import CUSUM, GLR, MeanShiftParams, even_window
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.restarting.detectors import (
-    CUSUM,
-    GLR,
-    MeanShift,
-    MeanShiftParams,
-    even_window,
-    published_threshold,
-)
-from dirichlet_bandits.policies.restarting.rule import (
+from dirichlet_bandits.policies.registry import ORDER_MATTERS, register
+from dirichlet_bandits.policies.restarting import (
     AT_RANDOM,
     CONSTANT,
+    HORIZON,
     SINCE_ALARM,
     ClockedRestartingParams,
     Rate,
     Restarting,
     RestartingParams,
     check_exploration,
-    exploration_rate,
+    restarting_propensities,
 )
-from dirichlet_bandits.policies.ucb.rule import KLUCB, UCB1
+from dirichlet_bandits.policies.ucb import KLUCB, UCB1
 from dirichlet_bandits.validation import large_count, positive_number, true_or_false, whole_number
 
 
-class MUCBRate(NamedTuple):
-    """The number of segments, the window and the horizon, which determine M-UCB's exploration."""
-
-    segments: int
-    window: int
-    horizon: float
-
-
 class _Published(Policy):
-    """A policy for rewards in [0, 1] that restarts another one."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that is restarted."""
-        raise NotImplementedError
+    """A policy for rewards in [0, 1] that restarts another one, its ``policy``."""
 
     @property
     def reward_bounds(self) -> tuple[float, float]:
@@ -119,6 +100,7 @@ class MUCB(_Published):
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Cao et al. (2019)"
+    example_parameters: ClassVar = {"window": 100, "horizon": 1000, "segments": 2}
 
     def __post_init__(self) -> None:
         even_window(self.window)
@@ -137,27 +119,13 @@ class MUCB(_Published):
 
     @property
     def params(self) -> RestartingParams:
-        horizon = float(self.horizon)
-        detector = (
-            MeanShiftParams(int(self.window), math.nan, horizon)
-            if self.threshold is None
-            else MeanShift(self.window, self.threshold).params
-        )
-        rate = (
-            MUCBRate(int(self.segments), int(self.window), horizon)
-            if self.exploration is None
-            else Rate(CONSTANT, float(self.exploration))
-        )
+        window, horizon = int(self.window), float(self.horizon)
+        detector = MeanShiftParams(window, math.nan if self.threshold is None else float(self.threshold), horizon)
+        rate = Rate(HORIZON, float(self.segments - 1), window, horizon)
+        if self.exploration is not None:
+            rate = Rate(CONSTANT, float(self.exploration))
         scheduled = SINCE_ALARM if self.scheduled else AT_RANDOM
         return RestartingParams(self.policy.params, detector, rate, False, scheduled, 1)
-
-
-@implements(exploration_rate, MUCBRate)
-def published_rate(rate: MUCBRate, n_arms: int, since: int, alarms: int) -> float:
-    """Return gamma = sqrt((M - 1) K (2 b + 3 sqrt(w)) / (2 T)), section 6.1."""
-    b = published_threshold(rate.window, n_arms, rate.horizon)
-    cost = 2.0 * b + 3.0 * math.sqrt(rate.window)
-    return min(1.0, math.sqrt((rate.segments - 1) * n_arms * cost / (2.0 * rate.horizon)))
 
 
 @dataclass(frozen=True)
@@ -187,6 +155,7 @@ class CUSUMUCB(_Published):
     assumes: ClassVar[str] = "rewards in [0, 1] whose means change a known number of times; linear for fixed parameters"
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Liu, Lee and Shroff (2018)"
+    example_parameters: ClassVar = {"horizon": 1000, "changes": 1}
 
     def __post_init__(self) -> None:
         whole_number("changes", self.changes, at_least=1)
@@ -212,3 +181,6 @@ class CUSUMUCB(_Published):
         first = int(self.first) if self.forced else 1
         detector = self._detector().params
         return RestartingParams(self.policy.params, detector, Rate(CONSTANT, float(rate)), True, AT_RANDOM, first)
+
+
+register(GLRKLUCB, MUCB, CUSUMUCB, probability=restarting_propensities, from_histories=ORDER_MATTERS)

@@ -1,68 +1,153 @@
-"""Propensities of Thompson Sampling: the distributions of the posterior draws, and which is the largest.
+"""Thompson Sampling in one-parameter families, and its binarized form for bounded rewards.
 
-Posteriors are transformed to a scale on which their densities are log-concave and their distribution functions are
-smooth over the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
+For propensities, posteriors are transformed to a scale on which their densities are log-concave and their distribution
+functions are smooth over the whole line: log-odds for Beta, the logarithm for Gamma and inverse Gamma.
 """
 
+import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.compiler import Direct, entry_point
-from dirichlet_bandits.engine.tally import Tally
+from dirichlet_bandits.compiler import entry_point, jit
+from dirichlet_bandits.engine.tally import Tally, count
+from dirichlet_bandits.engine.verbs import implements, index, specialized, update
 from dirichlet_bandits.numerics.argmax import RandomVariable
-from dirichlet_bandits.numerics.bells import (
-    LOG_GAMMA,
-    LOG_INVERSE_GAMMA,
-    LOGIT_BETA,
-    NORMAL,
-    log_concave_argmax,
-)
+from dirichlet_bandits.numerics.bells import LOG_GAMMA, LOG_INVERSE_GAMMA, LOGIT_BETA, NORMAL, log_concave_argmax
 from dirichlet_bandits.numerics.divergences import Family
-from dirichlet_bandits.policies.index import normalized, random_index_propensities
-from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.thompson.rule import (
-    BinarizedTS,
-    ThompsonParams,
-    ThompsonSampling,
-    coin_posterior,
-    posterior,
-)
+from dirichlet_bandits.policies.families import BoundedPolicy, FamilyPolicy
+from dirichlet_bandits.policies.index import DirectRule, normalized, random_index_propensities
+from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.policies.weighted_rewards import weighted_tally
 from dirichlet_bandits.types import Floats
+
+
+class ThompsonParams(NamedTuple):
+    """Code of the family and its standard deviation."""
+
+    family: int
+    sigma: float
+
+
+class BinarizedTSParams(NamedTuple):
+    """The interval of the rewards."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(FamilyPolicy):
+    """Thompson Sampling: pull the arm with the largest posterior draw of the mean.
+
+    After n rewards with sum S, the posteriors are: Bernoulli, Beta(1 + S, 1 + n - S) from a uniform prior; Gaussian
+    with known sigma, N(S/n, sigma^2/n) from a flat prior; exponential, S / Gamma(n), and Poisson, Gamma(S + 1/2) / n,
+    from Jeffreys priors.
+
+    >>> ThompsonSampling("bernoulli")
+    ThompsonSampling(family='bernoulli', sigma=None)
+
+    Reference: Thompson, Biometrika 25, 1933; Korda, Kaufmann and Munos, NeurIPS 2013.
+    """
+
+    assumes: ClassVar[str] = "rewards of a known one-parameter family"
+    guarantee: ClassVar[str] = "optimal"
+    reference: ClassVar[str] = "Thompson (1933); Korda, Kaufmann and Munos (2013)"
+
+    @property
+    def params(self) -> ThompsonParams:
+        return ThompsonParams(*self._code())
+
+
+@dataclass(frozen=True)
+class BinarizedTS(BoundedPolicy):
+    """Bernoulli Thompson Sampling for bounded rewards, which it replaces with coin tosses.
+
+    Each reward x tosses a coin that shows 1 with probability (x - lower) / (upper - lower), and only the coins are
+    remembered.
+
+    >>> BinarizedTS(lower=0.0, upper=1.0)
+    BinarizedTS(lower=0.0, upper=1.0)
+
+    Reference: Agrawal and Goyal, COLT 2012.
+    """
+
+    lower: float
+    upper: float
+    assumes: ClassVar[str] = "rewards between known bounds"
+    guarantee: ClassVar[str] = "logarithmic"
+    reference: ClassVar[str] = "Agrawal and Goyal (2012)"
+
+    @property
+    def params(self) -> BinarizedTSParams:
+        return BinarizedTSParams(float(self.lower), float(self.upper))
+
+
+@jit
+def posterior(policy: ThompsonParams, n: float, mean: float) -> tuple[float, float]:
+    """Return the Beta shapes, the Gaussian mean and deviation, the exponential S and n, or Poisson shape and rate."""
+    if policy.family == Family.BERNOULLI:
+        return 1.0 + n * mean, 1.0 + n * (1.0 - mean)
+    if policy.family == Family.GAUSSIAN:
+        return mean, policy.sigma / math.sqrt(n)
+    return n * mean + (0.0 if policy.family == Family.EXPONENTIAL else 0.5), float(n)
+
+
+@jit
+def coin_posterior(n: int, heads: float) -> tuple[float, float]:
+    """Return Beta's two shapes after n coins."""
+    return 1.0 + heads, 1.0 + n - heads
+
+
+@implements(index, ThompsonParams)
+def posterior_draw(
+    policy: ThompsonParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """Return a draw from the posterior of the mean."""
+    first, second = posterior(policy, state.pulls[arm], state.means[arm])
+    if policy.family == Family.BERNOULLI:
+        return rng.beta(first, second)
+    if policy.family == Family.GAUSSIAN:
+        return first + second * rng.standard_normal()
+    if policy.family == Family.EXPONENTIAL:
+        return first / rng.standard_gamma(second)
+    return rng.standard_gamma(first) / second
+
+
+@implements(update, BinarizedTSParams)
+def toss(policy: BinarizedTSParams, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
+    """Count a coin in place of the reward."""
+    heads = rng.random() * (policy.upper - policy.lower) < reward - policy.lower
+    count(state, arm, 1.0 if heads else 0.0)
+    return state
+
+
+@implements(index, BinarizedTSParams)
+def coin_posterior_draw(
+    policy: BinarizedTSParams, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    """Return a draw from the posterior of the coins' mean."""
+    first, second = coin_posterior(state.pulls[arm], state.sums[arm])
+    return rng.beta(first, second)
+
 
 # Plain Python: too small to be worth compiling in every process that calls it.
 _coin_posterior: Any = coin_posterior.py_func  # type: ignore[attr-defined]
 
 _LARGEST_LOG_ODDS: Final = 700.0  # exp does not overflow
+
 _NO_CHANCE: Final = 1e-300
 
 
 def thompson_propensities(policy: ThompsonSampling, state: Tally) -> Floats:
     """Return the probability that each posterior draw of a mean is the largest."""
     chances = np.empty(state.pulls.size)
-    _of_posteriors(policy.params, state, chances)
+    specialized(write_posteriors, policy.params)(policy.params, state, chances)
     return normalized(chances)
-
-
-class DirectPosteriors:
-    """The same as :func:`thompson_propensities`, for one policy and growing states."""
-
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._params = policy.params
-        self._write = Direct(lambda: _of_posteriors)
-        self._chances = np.empty(n_arms)
-
-    def propensities(self, state: Tally) -> Floats:
-        """Return the probability that each posterior draw is the largest."""
-        self._write(self._params, state, self._chances)
-        return normalized(self._chances)
-
-    def without_compiling(self, state: Tally) -> Floats | None:
-        """Return the same, or None if this would compile something."""
-        return self.propensities(state) if self._write.is_compiled else None
 
 
 def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
@@ -70,8 +155,7 @@ def coin_propensities(policy: BinarizedTS, state: Tally) -> Floats:
     return normalized(_of_coins(state))
 
 
-@entry_point
-def _of_posteriors(policy: ThompsonParams, state: Tally, chances: Floats) -> None:
+def write_posteriors(policy: ThompsonParams, state: Tally, chances: Floats) -> None:
     """Write the probability that each posterior draw is the largest to ``chances``; an entry point."""
     n = state.pulls.size
     first, second = np.empty(n), np.empty(n)
@@ -181,3 +265,8 @@ def _mix(fewer: Floats, more: Floats, log_odds: Floats, below: Floats, above: Fl
                 chance *= (n - j) / (j + 1.0) * odds if step > 0 else j / (n - j + 1.0) / odds
                 j += step
         below[i], above[i] = low / total, high / total
+
+
+direct = functools.partial(DirectRule, write=write_posteriors, finish=normalized)
+register(ThompsonSampling, probability=thompson_propensities, incremental=direct, weighted=weighted_tally)
+register(BinarizedTS, probability=coin_propensities, from_histories=expected_coin_propensities)

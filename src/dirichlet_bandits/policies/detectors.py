@@ -202,6 +202,3 @@ def half_window_alarm(detector: MeanShiftParams, recent: History, memory: Record
     if math.isnan(threshold):
         threshold = published_threshold(detector.window, memory.size, detector.horizon)
     return abs(difference) > threshold
-
-
-DETECTORS: Final[dict[str, type[Detector]]] = {kind.__name__: kind for kind in (GLR, CUSUM, MeanShift)}
