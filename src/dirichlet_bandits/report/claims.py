@@ -1,40 +1,40 @@
 """What a paper says about an experiment, as data: the place, the printed numbers, claims to be tested, and figures."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
-from dirichlet_bandits.declared import Check, Declared, check_that, choice, declared
+from dirichlet_bandits.declared import Check, Declared, check_that, choice, declared, number
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.specs import name_list, under
-from dirichlet_bandits.validation import finite_number, positive_number
 
 TEXT: Final = check_that("a text", lambda x: isinstance(x, str))
 NAMES: Final = Check("a list of names", name_list)
 FLAG: Final = check_that("true or false", lambda x: isinstance(x, bool))
 
 
-def _as_written(words: str, validate: Callable[[str, object], object]) -> Check:
+def _as_written(words: str, above: float) -> Check:
     """Return a check that keeps a number as the file has it: its digits say how far the paper rounded it."""
 
     def accept(name: str, value: Any) -> Any:
-        validate(name, value)
+        if not number().accept(name, value) > above:
+            raise ArgumentError(name, words, value)
         return value
 
     return Check(words, accept)
 
 
-FINITE: Final = _as_written("a finite number", finite_number)
-_POSITIVE: Final = _as_written("a positive number", positive_number)
+FINITE: Final = _as_written("a finite number", -math.inf)
+_POSITIVE: Final = _as_written("a positive number", 0.0)
 
 
 def _printed_values(name: str, table: object) -> Mapping[str, float]:
     if not isinstance(table, Mapping):
         raise ArgumentError(name, "a table, the printed value of each arm by its name", table)
     for arm, value in table.items():
-        under(name, finite_number, arm, value)
+        under(name, FINITE.accept, arm, value)
     return table
 
 
