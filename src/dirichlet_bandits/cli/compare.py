@@ -50,13 +50,11 @@ def compare(
     ] = None,
     replications: Annotated[int, typer.Option(help="Number of times each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
-    ] = None,
+    workers: outputs.Workers = None,
     out: Annotated[Path | None, typer.Option(help="File for a plot of the ranking: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
 ) -> None:
     """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 

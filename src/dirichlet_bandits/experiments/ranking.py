@@ -105,7 +105,7 @@ class Ranking:
         title
             What to write above the plot.
         """
-        from dirichlet_bandits.results.figure import Picture  # matplotlib takes half a second to import
+        from dirichlet_bandits.results.kinds import Picture  # matplotlib takes half a second to import
 
         shown = list(self.places if most is None else self.places[: whole_number("most", most, at_least=1)])
         looks = slots(self.result.policies)

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
@@ -40,53 +40,6 @@ REASONS: Final = {
     "BCVTS": "It compares arms by the mean of their worst fifth, and needs only the upper limit.",
 }
 """Why a policy suits the answers that lead to it."""
-
-
-class Answers(NamedTuple):
-    """The answers about the rewards; limits are texts as typed."""
-
-    measure: str = "any"
-    direction: str = MAXIMIZE
-    matters: str = "average"
-    lower: str = ""
-    upper: str = ""
-
-
-class Chosen(NamedTuple):
-    """A policy as it is written in code, and the bounds of the rewards."""
-
-    policy: str
-    bounds: tuple[float, float] | None
-
-
-def choose(answers: Answers) -> Chosen:
-    """Return the policy that suits the answers.
-
-    >>> choose(Answers("binary"))
-    Chosen(policy="ThompsonSampling('bernoulli')", bounds=(0.0, 1.0))
-    >>> choose(Answers("bounded", lower="0", upper="9"))
-    Chosen(policy='NPTS(upper=9)', bounds=(0.0, 9.0))
-    >>> choose(Answers("bounded", "minimize", lower="0", upper="9"))
-    Chosen(policy='BinarizedTS(lower=0, upper=9)', bounds=(0.0, 9.0))
-    >>> choose(Answers("any", matters="bad"))
-    Chosen(policy='RDS(level=0.2)', bounds=None)
-    """
-    if answers.measure not in MEASURES:
-        raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", answers.measure)
-    bounds = (0.0, 1.0) if answers.measure == "binary" else None
-    if answers.measure == "bounded":
-        bounds = _limit("lower", answers.lower), _limit("upper", answers.upper)
-    if answers.matters == "bad":
-        usable = bounds is not None and answers.direction != MINIMIZE
-        return Chosen(
-            f"BCVTS(upper={bounds[1]:g}, level={LEVEL})" if usable and bounds else f"RDS(level={LEVEL})", bounds
-        )
-    if answers.measure == "binary" and answers.direction != MINIMIZE:
-        return Chosen("ThompsonSampling('bernoulli')", bounds)
-    if bounds is not None:
-        two_sided = f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
-        return Chosen(two_sided if answers.direction == MINIMIZE else f"NPTS(upper={bounds[1]:g})", bounds)
-    return Chosen("RDS()", None)
 
 
 def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
@@ -143,12 +96,12 @@ class TypedStudy(BaseModel):
     def settings(self) -> StudySettings:
         """Return the settings of the study; without a policy, the answers about the rewards choose one."""
         names = arm_names(self.arm, self.alone)
-        chosen = self.chosen()
+        policy, bounds = self.chosen()
         warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
         given: dict[str, Any] = {
             "arms": names,
-            "policy": chosen.policy,
-            "bounds": chosen.bounds,
+            "policy": policy,
+            "bounds": bounds,
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
@@ -160,11 +113,32 @@ class TypedStudy(BaseModel):
         }
         return StudySettings(**given)
 
-    def chosen(self) -> Chosen:
-        """Return the policy that was typed or that the answers lead to, and the bounds of the rewards."""
-        answers = Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
-        chosen = choose(answers)
-        return chosen._replace(policy=self.policy.strip() or chosen.policy)
+    def chosen(self) -> tuple[str, tuple[float, float] | None]:
+        """Return the policy that was typed or that suits the answers, as code has it, and the bounds of the rewards.
+
+        >>> TypedStudy(measure="binary").chosen()
+        ("ThompsonSampling('bernoulli')", (0.0, 1.0))
+        >>> TypedStudy(measure="bounded", direction="minimize", lower="0", upper="9").chosen()
+        ('BinarizedTS(lower=0, upper=9)', (0.0, 9.0))
+        >>> TypedStudy(measure="any", matters="bad").chosen()
+        ('RDS(level=0.2)', None)
+        """
+        if self.measure not in MEASURES:
+            raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", self.measure)
+        bounds = (0.0, 1.0) if self.measure == "binary" else None
+        if self.measure == "bounded":
+            bounds = _limit("lower", self.lower), _limit("upper", self.upper)
+        return self.policy.strip() or self._suited(bounds), bounds
+
+    def _suited(self, bounds: tuple[float, float] | None) -> str:
+        costs = self.direction == MINIMIZE
+        if self.matters == "bad":
+            return f"RDS(level={LEVEL})" if bounds is None or costs else f"BCVTS(upper={bounds[1]:g}, level={LEVEL})"
+        if bounds is None:
+            return "RDS()"
+        if costs:
+            return f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
+        return "ThompsonSampling('bernoulli')" if self.measure == "binary" else f"NPTS(upper={bounds[1]:g})"
 
     def _late(self) -> float | Literal["abandon"] | None:
         if self.late.strip():
@@ -215,7 +189,7 @@ def create(request: Request, studies: Creating, typed: Annotated[TypedStudy, For
 def guide(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form()]) -> Response:
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
-        settings, policy = typed.settings().as_json(), typed.chosen().policy
+        settings, policy = typed.settings().as_json(), typed.chosen()[0]
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
     reason = "" if typed.policy.strip() else REASONS[parse(policy).name]
@@ -229,15 +203,8 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
         past = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in typed.history().items() if x]
     except ArgumentError:  # which is shown
         past = []
-    values = {
-        "typed": typed,
-        "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
-        "measures": MEASURES,
-        "first_arm": _FIRST,
-        "policies": [name for name, policy in all_policies().items() if has_propensities(policy)],
-        "error": None,
-        "questioned": False,
-        "past": past,
-        "report": [],
-    }
-    return page(request, "new.html", status, **{**values, **said})
+    rows = filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1)
+    known = {"measures": MEASURES, "first_arm": _FIRST}
+    known["policies"] = [name for name, policy in all_policies().items() if has_propensities(policy)]
+    said = {"error": None, "questioned": False, "report": [], **said}
+    return page(request, "new.html", status, typed=typed, rows=rows, past=past, **known, **said)
