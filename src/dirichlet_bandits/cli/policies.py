@@ -26,19 +26,13 @@ def policies(
     from dirichlet_bandits.policies.interface import parameters
     from dirichlet_bandits.policies.registry import all_policies
 
-    columns = [
-        tables.Column("policy", "policy", prose=True),
-        tables.Column("assumes", "assumes", prose=True),
-        tables.Column("guarantee", "guarantee", prose=True),
-        tables.Column("reference", "reference", prose=True),
-    ]
-    known = all_policies().items()
+    keys, known = ("policy", "parameters", "assumes", "guarantee", "reference"), all_policies().items()
     rows = [(name, parameters(kind), kind.assumes, kind.guarantee, kind.reference) for name, kind in known]
-    if form == "text":
+    columns = {key: key for key in keys if form != "text" or key != "parameters"}
+    if form == "text":  # parameters are below the name
         shown = [(f"{name}\n{given}".strip(), *others) for name, given, *others in rows]
-        tables.show(tables.Table("Policies", columns, shown, lines=True))
+        tables.show(tables.Table("Policies", columns, shown, prose=columns, lines=True))
     else:
-        columns.insert(1, tables.Column("parameters", "parameters"))
         tables.show(tables.Table("Policies", columns, rows), form)
 
 
