@@ -63,7 +63,7 @@ def paper(
     say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
         with outputs.cluster(dask, workers) as executor:
-            made = db.report.reproduce(
+            made = db.experiments.reproduce(
                 out,
                 which=which,
                 only=only,
@@ -88,7 +88,7 @@ def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> N
         seconds = [(chapter.title, *pair) for chapter in chapters for pair in chapter.seconds.items()]
         tables.show(tables.Table("", {**columns, "seconds": "seconds"}, seconds), form)
         return
-    from dirichlet_bandits.display.durations import duration
+    from dirichlet_bandits.display.numbers import duration
 
     rows = [
         (chapter.title if k == 0 else "", policy, duration(seconds))

@@ -122,12 +122,12 @@ def prepare(policy: Any, state: Any, waiting: Any, earliest: Any, rng: Any) -> A
     """
 
 
-@verb
+@inlined_verb
 def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
     """Return the index of an arm after ``total`` pulls, where ``best_mean`` is the largest mean."""
 
 
-@verb
+@inlined_verb
 def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any:
     """Whether the challenger wins its duel against the leader."""
 

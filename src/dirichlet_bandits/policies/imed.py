@@ -6,12 +6,28 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.engine.history import keeps_rewards
+from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, select
 from dirichlet_bandits.policies.families import BoundedAbovePolicy, FamilyPolicy
-from dirichlet_bandits.policies.index import larger, overview
-from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
+from dirichlet_bandits.policies.index import (
+    DirectIndices,
+    all_indices,
+    index_propensities,
+    larger,
+    overview,
+)
+from dirichlet_bandits.policies.min_divergence import (
+    exact_value,
+    keeps_indices,
+    kinf_from_power_sums,
+    kinf_of,
+    min_divergence,
+    use_family_divergence,
+    value_of,
+)
+from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.types import Floats, Records
 
 _PAPER = "Honda and Takemura (2015)"
 
@@ -98,16 +114,31 @@ class UnimodalIMED(FamilyPolicy):
         return UnimodalIMEDParams(*self._code())
 
 
-keeps_rewards(EmpiricalIMEDParams)
 use_family_divergence(IMEDParams, UnimodalIMEDParams)
-use_kinf(EmpiricalIMEDParams)
+keeps_indices(EmpiricalIMEDParams)
 
 
-@implements(index, IMEDParams, EmpiricalIMEDParams, UnimodalIMEDParams)
-def imed_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
+@implements(index, IMEDParams, UnimodalIMEDParams)
+def imed_index(policy: Any, state: Tally, arm: int, total: int, best_mean: float, rng: np.random.Generator) -> float:
     """Return the index -(N_k D_k + log N_k), where D_k is the divergence."""
     n = state.pulls[arm]
-    return -(n * min_divergence(policy, state, arm, best_mean)[0] + math.log(n))
+    return -(n * min_divergence(policy, state, arm, best_mean) + math.log(n))
+
+
+@implements(exact_value, EmpiricalIMEDParams)
+def empirical_imed(policy: EmpiricalIMEDParams, history: History, arm: int, total: int, best_mean: float) -> float:
+    """Return the index -(N_k Kinf(F_k, max mu) + log N_k)."""
+    n = history.pulls[arm]
+    return -(n * kinf_of(policy, history, arm, best_mean) + math.log(n))
+
+
+@implements(value_of, EmpiricalIMEDParams)
+def incremental_imed(
+    policy: EmpiricalIMEDParams, history: History, arm: int, total: int, best_mean: float, expansions: Records
+) -> float:
+    """Return the same up to rounding, from power sums."""
+    n = history.pulls[arm]
+    return -(n * kinf_from_power_sums(policy, history, arm, total, best_mean, expansions) + math.log(n))
 
 
 @implements(select, UnimodalIMEDParams)
@@ -124,3 +155,20 @@ def least_index_nearby(policy: UnimodalIMEDParams, state: Tally, rng: np.random.
         value = imed_index(policy, state, arm, total, best_mean, rng)
         best, largest, ties = larger(best, largest, ties, arm, value, rng)
     return best
+
+
+def nearby_propensities(policy: UnimodalIMED, state: Any) -> Floats:
+    """Return the propensities; ties for the lead, and among a leader and its neighbors, are shared equally."""
+    indices = all_indices(policy, state)
+    best = state.means == state.means.max()
+    leaders = np.flatnonzero(best & (state.pulls == state.pulls[best].min()))
+    chances = np.zeros(indices.size)
+    for leader in leaders:
+        near = slice(max(leader - 1, 0), leader + 2)
+        largest = indices[near] == indices[near].max()
+        chances[near] += largest / largest.sum() / leaders.size
+    return chances
+
+
+register(IMED, EmpiricalIMED, probability=index_propensities, incremental=DirectIndices)
+register(UnimodalIMED, probability=nearby_propensities)

@@ -1,19 +1,21 @@
 """Minimum Empirical Divergence: each arm is pulled as often as its rewards leave it a chance of being the best."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import keeps_rewards
+from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.verbs import implements, select
 from dirichlet_bandits.numerics.divergences import Family
 from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
-from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.policies.index import DirectRule, overview
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.min_divergence import min_divergence, use_family_divergence, use_kinf
+from dirichlet_bandits.policies.min_divergence import current_divergence, use_family_divergence, use_kinf
+from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import reward_scale
 
 
@@ -88,7 +90,6 @@ class MaillardSampling(Policy):
         return MEDParams(int(Family.GAUSSIAN), float(self.sigma))
 
 
-keeps_rewards(EmpiricalMEDParams)
 use_family_divergence(MEDParams)
 use_kinf(EmpiricalMEDParams)
 
@@ -96,7 +97,7 @@ use_kinf(EmpiricalMEDParams)
 @jit
 def weight(policy: Any, state: Any, arm: int, best_mean: float) -> float:
     """Return the weight exp(-N_k D_k)."""
-    return math.exp(-state.pulls[arm] * min_divergence(policy, state, arm, best_mean)[0])
+    return math.exp(-state.pulls[arm] * current_divergence(policy, state, arm, best_mean))
 
 
 @implements(select, MEDParams, EmpiricalMEDParams)
@@ -105,6 +106,7 @@ def draw_by_weight(policy: Any, state: Any, rng: np.random.Generator) -> int:
 
     Each arm replaces the previous choice with probability equal to its share of the weights so far.
     """
+    state, rng = borrowed(state), borrowed(rng)
     _, best_mean = overview(state)
     chosen, total = 0, 0.0
     for arm in range(state.pulls.size):
@@ -113,3 +115,23 @@ def draw_by_weight(policy: Any, state: Any, rng: np.random.Generator) -> int:
         if rng.random() * total < w:
             chosen = arm
     return chosen
+
+
+def write_weights(policy: Any, state: Any, weights: Floats) -> None:
+    """Write the weight of every arm; an entry point."""
+    _, best_mean = overview(state)
+    for arm in range(weights.size):
+        weights[arm] = weight(policy, state, arm, best_mean)
+
+
+def weight_propensities(policy: Policy, state: Any) -> Floats:
+    """Return the weights divided by their sum."""
+    return Weights(policy, state.pulls.size).propensities(state)
+
+
+def _shares(weights: Floats) -> Floats:
+    return weights / weights.sum()
+
+
+Weights = functools.partial(DirectRule, write=write_weights, finish=_shares)
+register(MED, MaillardSampling, probability=weight_propensities, incremental=Weights)

@@ -6,21 +6,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, append, new_history
+from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
 from dirichlet_bandits.numerics.compensated import raised
-from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import (
-    approx_min_divergence,
+    current_divergence,
     min_divergence,
+    no_values,
+    renew_values,
     use_family_divergence,
     use_kinf,
 )
-from dirichlet_bandits.types import Floats, Ints, Records
+from dirichlet_bandits.policies.registry import register
+from dirichlet_bandits.types import Floats, Ints
 
 
 class DMEDParams(NamedTuple):
@@ -44,17 +45,12 @@ class Lists(NamedTuple):
 
 
 class ListingTally(NamedTuple):
-    """The remembered rewards, the current and the next list of arms, and power sums.
-
-    ``memory`` is a Tally or a History, with its counts and means. The power sums give Kinf without a pass over the
-    rewards.
-    """
+    """The remembered rewards, a Tally or a KinfState with its counts and means, and the lists of arms."""
 
     pulls: Ints
     means: Floats
     memory: Any
     lists: Lists
-    expansions: Records
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ use_kinf(EmpiricalDMEDParams)
 def _empty_lists(memory: Any, n_arms: int) -> ListingTally:
     """Return lists in which every arm waits for its first pull."""
     lists = Lists(np.ones(n_arms, np.int64), np.zeros(n_arms, np.int64))
-    return ListingTally(memory.pulls, memory.means, memory, lists, make_expansions(n_arms))
+    return ListingTally(memory.pulls, memory.means, memory, lists)
 
 
 @implements(init, DMEDParams)
@@ -107,46 +103,43 @@ def start_counting(policy: DMEDParams, n_arms: int) -> ListingTally:
 @implements(init, EmpiricalDMEDParams)
 def start_keeping(policy: EmpiricalDMEDParams, n_arms: int) -> ListingTally:
     """Return an empty state that stores all rewards."""
-    return _empty_lists(new_history(n_arms), n_arms)
+    return _empty_lists(no_values(policy, n_arms), n_arms)
 
 
 @verb
-def memorize(policy: Any, memory: Any, arm: int, reward: float) -> Any:
+def memorize(policy: Any, memory: Any, arm: int, reward: float, rng: Any) -> Any:
     """Return the memory of the rewards after one more reward."""
 
 
 @implements(memorize, DMEDParams)
-def note_in_tally(policy: DMEDParams, memory: Tally, arm: int, reward: float) -> Tally:
+def note_in_tally(policy: DMEDParams, memory: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
     """Count the reward."""
     count(memory, arm, reward)
     return memory
 
 
-@implements(memorize, EmpiricalDMEDParams)
-def note_in_history(policy: EmpiricalDMEDParams, memory: History, arm: int, reward: float) -> History:
-    """Store the reward."""
-    return append(memory, arm, reward, reward)
+implements(memorize, EmpiricalDMEDParams)(renew_values)
 
 
-@implements(update, DMEDParams, EmpiricalDMEDParams)
+@implements(update, DMEDParams, EmpiricalDMEDParams, random=False)
 def note_and_list(policy: Any, state: ListingTally, arm: int, reward: float, rng: np.random.Generator) -> ListingTally:
     """Remember the reward and update the lists."""
-    memory = memorize(policy, state.memory, arm, reward)
-    relist(policy, memory, state.lists, state.expansions, arm)
-    return ListingTally(memory.pulls, memory.means, memory, state.lists, state.expansions)
+    memory = memorize(policy, state.memory, arm, reward, rng)
+    relist(policy, memory, state.lists, arm)
+    return ListingTally(memory.pulls, memory.means, memory, state.lists)
 
 
 @jit
-def relist(policy: Any, memory: Any, lists: Lists, expansions: Records, pulled: int) -> None:
+def relist(policy: Any, memory: Any, lists: Lists, pulled: int) -> None:
     """Update the lists after a pull."""
+    memory, lists = borrowed(memory), borrowed(lists)
     lists.waiting[pulled] = 0
-    for arm in range(memory.pulls.size):
-        if memory.pulls[arm] == 0:  # the opening
-            return
+    if not memory.pulls.all():  # the opening
+        return
     total, best_mean = overview(memory)
     for arm in range(memory.pulls.size):
         if not lists.waiting[arm] and not lists.coming[arm]:
-            value = approx_min_divergence(policy, memory, expansions, arm, best_mean)[0]
+            value = current_divergence(policy, memory, arm, best_mean)
             lists.coming[arm] = may_be_best(policy, memory, arm, total, best_mean, value)
     start_coming_list(lists)
 
@@ -158,7 +151,7 @@ def may_be_best(policy: Any, memory: Any, arm: int, total: int, best_mean: float
     found, level = n * value, math.log(total / n)
     if raised(found) < level or raised(level) < found:
         return found < level
-    return n * min_divergence(policy, memory, arm, best_mean)[0] <= level
+    return n * min_divergence(policy, memory, arm, best_mean) <= level
 
 
 @jit
@@ -184,3 +177,12 @@ def first_waiting(lists: Lists) -> int:
 def next_of_the_list(policy: Any, state: ListingTally, rng: np.random.Generator) -> int:
     """Return the first arm that is waiting."""
     return first_waiting(state.lists)
+
+
+def list_propensities(policy: DMED, state: Any) -> Floats:
+    """Return 1 for the first arm on the current list, 0 for the others."""
+    waiting = state.lists.waiting
+    return np.asarray(np.arange(waiting.size) == waiting.argmax(), np.float64)
+
+
+register(DMED, probability=list_propensities)
