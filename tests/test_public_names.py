@@ -48,12 +48,12 @@ NAMES = {
     """,
     "testing": "Report check_policy set_clock",
     "report": """
-        Chapter Contrast Making Reproduction Verdict judge_regret kinf_chapter qds_chapter random_chapter regret_chapter
-        reproduce sentence write
+        Chapter ChapterFigure ChapterTable Contrast Making OUTCOMES Unread Verdict judge_regret regret_chapter sentence
+        write
     """,
     "experiments": """
-        SHIPPED Claim Experiment KinfStudy Panel PlotSettings Printed Published QDSStudy example_text parse read
-        read_bandit read_feedback shipped shipped_text
+        SHIPPED Claim Experiment KinfStudy Panel PlotSettings Printed Published QDSStudy Reproduction example_text parse
+        read read_bandit read_feedback reproduce shipped shipped_text
     """,
 }
 ROOMS = {room: set(names.split()) for room, names in NAMES.items()}

@@ -14,7 +14,7 @@ MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
     "opening.create_study": db,
-    "paper.reproduce": db.report,
+    "runner.reproduce": db.experiments,
     "planning.plan": db,
     "ranking.compare_policies": db,
     "result.plot": db.Result,

@@ -1,12 +1,44 @@
 """Progress bars and spinners for long work on a terminal or in a notebook; silent elsewhere, or on request."""
 
 import html
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from dirichlet_bandits.display.notebooks import LiveArea, in_notebook
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook.
+
+    >>> in_notebook()
+    False
+    """
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+class LiveArea:
+    """An area below the running cell that shows one text at a time."""
+
+    def __init__(self) -> None:
+        display: Any = importlib.import_module("IPython.display")
+        self._handle = display.display(_bundle("", ""), raw=True, display_id=True)
+
+    def show(self, html: str, text: str) -> None:
+        """Replace what is shown; ``text`` is for front ends without HTML."""
+        self._handle.update(_bundle(html, text), raw=True)
+
+    def clear(self) -> None:
+        """Remove all output."""
+        self.show("", "")
+
+
+def _bundle(html: str, text: str) -> dict[str, str]:
+    return {"text/html": html, "text/plain": text}
+
 
 _REDRAW_SECONDS = 0.2  # a notebook that is updated more often falls behind
 
@@ -73,26 +105,19 @@ class _TerminalBars(Bars):
     """Bars on stderr."""
 
     def __init__(self, totals: Mapping[str, int], what: str) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
 
         columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn(what),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn(what),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left:"),
+            progress.TimeRemainingColumn(),
         )
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._progress = progress.Progress(*columns, console=Console(stderr=True), transient=True)
         self._tasks = {name: self._progress.add_task(name, total=total) for name, total in totals.items()}
         self._progress.start()
 

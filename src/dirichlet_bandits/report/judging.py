@@ -10,14 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-import xarray as xr
 
-from dirichlet_bandits.experiments.claims import Claim
-from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
-from dirichlet_bandits.experiments.qds_study import AdmissibleClaim
+from dirichlet_bandits.report.claims import Claim
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import bootstrap, student
-from dirichlet_bandits.types import Flags, Floats
+from dirichlet_bandits.results.comparison import bootstrap, student
+from dirichlet_bandits.types import Floats
 
 Outcome = Literal["supported", "not supported", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = ("supported", "not supported", "undecided")
@@ -103,41 +100,6 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     return Verdict(claim.says, claim.reading, comparisons, int(done.sum()))
 
 
-def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdict:
-    """Judge a claim on the empirical Kinf by a bootstrap over samples."""
-    kinf = values["kinf"].sel(law=claim.law).to_numpy().T  # (size, sample)
-    x = np.log(np.log(np.array(study.sizes, float)))
-    family = float(values["family"].sel(law=claim.law))
-
-    def slope(rows: Floats) -> Floats:
-        y = np.log(rows.mean(axis=-1))  # (size, resample)
-        return np.asarray((x - x.mean()) @ y / ((x - x.mean()) ** 2).sum())
-
-    def ratio(rows: Floats) -> Floats:
-        return np.asarray(rows[-1].mean(axis=-1) / family)
-
-    found = bootstrap(kinf, {"slope": slope, "ratio": ratio}[claim.quantity], CONFIDENCE)
-    least = -math.inf if claim.low is None else claim.low
-    most = math.inf if claim.high is None else claim.high
-    comparison = Contrast(f"{claim.quantity}, {claim.law}", *found, least, most)
-    return Verdict(claim.says, claim.reading, [comparison], kinf.shape[1])
-
-
-def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
-    """Judge a claim on the quantile condition; its numbers are exact, so intervals have no width."""
-    _, holds = _admissible(values, claim.panel)
-    upwards = holds if claim.admissible == "above" else holds[::-1]
-    beyond = upwards[np.argmax(upwards) :] if upwards.any() else upwards  # from the first admissible value on
-    comparisons = [_exact(f"values out of order, {claim.panel}", (~beyond).sum(), -math.inf, 0.5)]
-    if claim.easier_than is not None:
-        ours, theirs = (
-            _limit(*_admissible(values, panel), claim.admissible) for panel in (claim.panel, claim.easier_than)
-        )
-        gain = theirs - ours if claim.admissible == "above" else ours - theirs
-        comparisons.append(_exact(f"limit, {claim.panel} against {claim.easier_than}", gain, 0.0, math.inf))
-    return Verdict(claim.says, claim.reading, comparisons, 0)
-
-
 def _quantities(result: Result, policy: str, statistic: str) -> Floats:
     """Return the regret at the horizon, (1, replication); for growth, also at half of it, (2, replication)."""
     final = result.final_regret(policy)
@@ -183,21 +145,3 @@ def _spread(claim: Claim, lower: Floats, than: Floats) -> Contrast:
     what = f"log spread, {' | '.join(claim.lower)} \N{MINUS SIGN} {' | '.join(claim.than)}"
     ratio = math.exp(float(spread(lower)) - float(spread(than)))
     return Contrast(what, *found, -math.inf, 0.0, ratio)
-
-
-def _admissible(values: xr.Dataset, panel: str) -> tuple[Floats, Flags]:
-    """Return the values of a panel's parameter, and which of them are admissible."""
-    chosen = values.sel(panel=panel)
-    return chosen["value"].to_numpy(), (chosen["truncated"] <= chosen["family"]).to_numpy()
-
-
-def _limit(value: Floats, holds: Flags, side: str) -> float:
-    """Return the least or the largest admissible value; infinite if no value is admissible."""
-    if not holds.any():
-        return math.inf if side == "above" else -math.inf
-    return float(value[holds].min() if side == "above" else value[holds].max())
-
-
-def _exact(what: str, value: float, least: float, most: float) -> Contrast:
-    """Make a comparison of a number without error."""
-    return Contrast(what, float(value), float(value), float(value), least, most)

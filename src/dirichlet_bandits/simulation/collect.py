@@ -10,8 +10,7 @@ from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError, RewardError
-from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, Labels, Problem, labels
+from dirichlet_bandits.results.layout import VARIABLES, Chunk, Labels, Problem, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
