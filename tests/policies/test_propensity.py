@@ -25,7 +25,7 @@ from dirichlet_bandits.policies.rounds import win_probability
 from dirichlet_bandits.policies.thompson import heads_law
 from tests import naive
 from tests.policies.test_policies import told
-from tests.policies.twins import PAIRS, default
+from tests.policies.twins import CROSSED, PAIRS
 
 ALARM = 1e-6
 SEVERAL_ARMS = {  # policies that may pull several arms at once: their propensities need not sum to 1
@@ -64,6 +64,17 @@ HISTORIES = {
 CASES = [(name, case) for name, pair in PAIRS.items() if pair.live for case in HISTORIES[pair.rewards]]
 
 
+FEW = {"one against many", "tied leaders", "no events", "unequal"}  # the other histories are left to the slow tests
+
+
+def quick(cases):
+    """Leave to the slow tests all but a few histories of each policy, and the examples of ``CROSSED``."""
+    return [
+        pytest.param(name, case, marks=pytest.mark.slow if name in CROSSED or case not in FEW else ())
+        for name, case in cases
+    ]
+
+
 def frequencies_agree(counts, chances, draws):
     for count, chance in zip(counts, chances, strict=True):
         assert 0.0 <= chance <= 1.0
@@ -84,7 +95,7 @@ def counted(draw, arms, draws, rng):
     return counts
 
 
-@pytest.mark.parametrize(("name", "case"), default(CASES))
+@pytest.mark.parametrize(("name", "case"), quick(CASES))
 @pytest.mark.parametrize("draws", [2000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_frequencies_of_select(name, case, draws):
     policy, histories = PAIRS[name].policy, HISTORIES[PAIRS[name].rewards][case]
