@@ -14,7 +14,7 @@ NAMES = {
     "Geometric",
     "Pareto",
     "Piecewise",
-    "World",
+    "Environment",
     "Bernoulli",
     "Beta",
     "ClippedGaussian",
@@ -143,7 +143,7 @@ def test_public_names_exist():
 
 
 def test_rooms_pin_their_names():
-    assert set(db.testing.__all__) == {"Report", "check_policy"}
+    assert set(db.testing.__all__) == {"Report", "check_environment", "check_law", "check_policy"}
     assert set(db.report.__all__) == {
         "Chapter",
         "Comparison",

@@ -18,6 +18,13 @@ NOT_FOR_NEW_POLICIES = {
     "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
     "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
 }
+NOT_FOR_NEW_ENVIRONMENTS = {
+    "benchmarks/__main__.py": "what means that move cost",
+    "docs/glossary.md": "drift is a word of studies, too",
+    "tests/environments/test_arguments.py": "its wrong arguments",
+    "tests/environments/test_files.py": "its table in the file of an experiment",
+    "tests/experiments/test_ranking.py": "an environment whose distributions are not known",
+}
 MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
@@ -42,7 +49,7 @@ def text_files():
 
 def test_the_guide_names_every_file_that_a_new_policy_touches():
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = guide[guide.index("### Into the library") : guide.index("## Habits")]
+    section = guide[guide.index("### Into the library") : guide.index("## Add an environment")]
     listed = re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE)
     names = re.compile(rf"\b({EXAMPLE}|{EXAMPLE.lower()})\b")
     found = {path.relative_to(ROOT).as_posix() for path in text_files() if names.search(path.read_text("utf-8"))}
@@ -53,6 +60,16 @@ def test_the_guide_names_every_file_that_a_new_policy_touches():
     assert [path for path in NOT_FOR_NEW_POLICIES if path not in found] == []
     for path, other in NOT_FOR_THE_EXAMPLE.items():
         assert f"db.{other}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_guide_names_every_file_that_a_new_environment_touches():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide[guide.index("## Add an environment") : guide.index("## Habits")]
+    listed = set(re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE))
+    found = {path.relative_to(ROOT).as_posix() for path in text_files() if "Drifting" in path.read_text("utf-8")}
+    touched = {path.replace("/drifting.py", "/swapping.py") for path in found if path not in NOT_FOR_NEW_ENVIRONMENTS}
+    assert sorted(listed) == sorted(touched)
+    assert [path for path in NOT_FOR_NEW_ENVIRONMENTS if path not in found] == []
 
 
 def test_the_docstring_of_study_names_every_part():

@@ -4,17 +4,22 @@ from dirichlet_bandits import crops as crops
 from dirichlet_bandits import experiments as experiments
 from dirichlet_bandits import report as report
 from dirichlet_bandits import testing as testing
-from dirichlet_bandits.arms import Bandit as Bandit
-from dirichlet_bandits.arms import Bernoulli as Bernoulli
-from dirichlet_bandits.arms import Beta as Beta
-from dirichlet_bandits.arms import ClippedGaussian as ClippedGaussian
-from dirichlet_bandits.arms import CVaR as CVaR
-from dirichlet_bandits.arms import Empirical as Empirical
-from dirichlet_bandits.arms import Exponential as Exponential
-from dirichlet_bandits.arms import Gaussian as Gaussian
-from dirichlet_bandits.arms import GaussianMixture as GaussianMixture
-from dirichlet_bandits.arms import Poisson as Poisson
-from dirichlet_bandits.arms import Uniform as Uniform
+from dirichlet_bandits.environments import Bandit as Bandit
+from dirichlet_bandits.environments import Bernoulli as Bernoulli
+from dirichlet_bandits.environments import Beta as Beta
+from dirichlet_bandits.environments import ClippedGaussian as ClippedGaussian
+from dirichlet_bandits.environments import CVaR as CVaR
+from dirichlet_bandits.environments import Drifting as Drifting
+from dirichlet_bandits.environments import Empirical as Empirical
+from dirichlet_bandits.environments import Environment as Environment
+from dirichlet_bandits.environments import Exponential as Exponential
+from dirichlet_bandits.environments import Gaussian as Gaussian
+from dirichlet_bandits.environments import GaussianMixture as GaussianMixture
+from dirichlet_bandits.environments import Geometric as Geometric
+from dirichlet_bandits.environments import Pareto as Pareto
+from dirichlet_bandits.environments import Piecewise as Piecewise
+from dirichlet_bandits.environments import Poisson as Poisson
+from dirichlet_bandits.environments import Uniform as Uniform
 from dirichlet_bandits.errors import AccessError as AccessError
 from dirichlet_bandits.errors import ArgumentError as ArgumentError
 from dirichlet_bandits.errors import ConflictError as ConflictError
@@ -63,10 +68,5 @@ from dirichlet_bandits.theory.conditions import necessary_bonus as necessary_bon
 from dirichlet_bandits.theory.conditions import qds_condition as qds_condition
 from dirichlet_bandits.theory.lower_bound import LowerBound as LowerBound
 from dirichlet_bandits.theory.lower_bound import lower_bound as lower_bound
-from dirichlet_bandits.worlds import Drifting as Drifting
-from dirichlet_bandits.worlds import Geometric as Geometric
-from dirichlet_bandits.worlds import Pareto as Pareto
-from dirichlet_bandits.worlds import Piecewise as Piecewise
-from dirichlet_bandits.worlds import World as World
 
 __version__: str

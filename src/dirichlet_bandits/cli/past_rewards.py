@@ -9,7 +9,7 @@ import typer
 import dirichlet_bandits as db
 
 if TYPE_CHECKING:
-    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.environments import Bandit
 
 Forgiving = Annotated[
     bool, typer.Option("--forgiving", help="Leave out blanks, and merge spellings of an arm; report every change.")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.laws import Empirical
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.crops.samples import yields
+from dirichlet_bandits.environments.bandit import Bandit
+from dirichlet_bandits.environments.laws import Empirical
+from dirichlet_bandits.environments.objective import Objective
 from dirichlet_bandits.errors import ArgumentError, one_of
 
 

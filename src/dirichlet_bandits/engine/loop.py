@@ -8,7 +8,6 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from dirichlet_bandits.arms.sampler import ArmTable
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.borrowed import borrowed
@@ -25,6 +24,7 @@ from dirichlet_bandits.engine.run import (
     status,
 )
 from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.environments.sampler import ArmTable
 from dirichlet_bandits.seeding import Stream, start_stream
 from dirichlet_bandits.types import Ints, Words
 

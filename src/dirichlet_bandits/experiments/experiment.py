@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.environments.environment import Environment
+from dirichlet_bandits.environments.feedback import AT_ONCE, make_feedback
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Panel, Published
 from dirichlet_bandits.experiments.fields import name_list, text
@@ -13,8 +14,6 @@ from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.specs import under
 from dirichlet_bandits.validation import finite_number, large_count, whole_number
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Experiment:
     """
 
     title: str
-    bandit: Bandit | World
+    bandit: Environment
     policies: Mapping[str, Any]  # of the library, or the user's own
     horizon: int
     replications: int

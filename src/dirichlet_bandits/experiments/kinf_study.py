@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from dirichlet_bandits.arms import Law
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.environments import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments.claims import Published
 from dirichlet_bandits.experiments.fields import name_list, text

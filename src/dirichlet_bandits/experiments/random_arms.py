@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
-from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.environments import Bandit, Empirical, Law, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dirichlet_bandits import specs
-from dirichlet_bandits.arms import Law
+from dirichlet_bandits.environments import Law
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.experiments import fields
 from dirichlet_bandits.experiments.claims import Claim

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.environments import CVaR
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals, risk
 from dirichlet_bandits.inference.intervals import Bounds, are_finite

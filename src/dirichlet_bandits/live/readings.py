@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
-from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.declared import integer, text
+from dirichlet_bandits.environments import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.off_policy import Estimate
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate

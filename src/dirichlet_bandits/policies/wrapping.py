@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dirichlet_bandits.arms.objective import Objective
+from dirichlet_bandits.environments.objective import Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import policy_class

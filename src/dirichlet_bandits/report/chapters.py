@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dirichlet_bandits.arms import Bandit, Mean
 from dirichlet_bandits.display.numbers import measured
+from dirichlet_bandits.environments import Bandit, Mean
 from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
 from dirichlet_bandits.experiments.random_arms import RandomArms
 from dirichlet_bandits.report import figures, judging, regret_figures
@@ -93,8 +93,8 @@ def regret_chapter(
     )
     tables = [_regret_table(name, experiment, result, caption, at_scale=not quick and not paper.of)]
     bandit = experiment.bandit
-    if runs_are == "replications" and isinstance(bandit, Bandit) and not isinstance(bandit.objective, Mean):
-        tables.append(_arms_table(name, experiment, bandit))
+    if runs_are == "replications" and bandit.still and not isinstance(bandit.objective, Mean):
+        tables.append(_arms_table(name, experiment, Bandit.checked(bandit)))
     return Chapter(
         name=name,
         title=experiment.title,
@@ -226,8 +226,8 @@ def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs
         pictures.append(
             Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.in_unit), words)
         )
-    if isinstance(experiment.bandit, Bandit):
-        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.in_unit)
+    if experiment.bandit.still:
+        laws = figures.laws(Bandit.checked(experiment.bandit), experiment.title, experiment.plot.in_unit)
         pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
     panels: Sequence[Panel | None] = experiment.figures or [None]
     for panel in panels:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.display.numbers import measured
+from dirichlet_bandits.environments import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.experiments import KinfStudy
 from dirichlet_bandits.experiments.qds_study import QDSPanel
 from dirichlet_bandits.results import Result

@@ -16,7 +16,7 @@ from dirichlet_bandits.service.http import Http, send
 from dirichlet_bandits.service.wire import PATIENCE, Line
 
 if TYPE_CHECKING:
-    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.environments import Bandit
     from dirichlet_bandits.experiments import StudyPlan
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.errors import DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Replay, Study
 from dirichlet_bandits.live.audit import MOST_ENTRIES

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
+from dirichlet_bandits.environments.objective import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.numerics.kinf import kinf
