@@ -20,6 +20,14 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+# fmt: off
+__all__ = [
+    "AccessError", "ArgumentError", "ConflictError", "DirichletBanditsError", "FormatError", "LostWorkerError",
+    "MissingExtraError", "NotFoundError", "PolicyError", "ReplacedError", "RewardError", "StorageError",
+    "UnsoundError",
+]
+# fmt: on
+
 
 class DirichletBanditsError(Exception):
     """Base class of every exception that this library raises on purpose."""

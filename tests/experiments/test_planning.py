@@ -13,7 +13,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.experiments import planning
-from dirichlet_bandits.experiments.plan_games import NOBODY, Rule, named_winner, new_games, play_games
+from dirichlet_bandits.experiments.plan_games import NOBODY, WinnerRule, named_winner, new_games, play_games
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 from tests.naive.kinf_statistic import kinf_statistic
@@ -209,8 +209,8 @@ def test_a_policy_that_decides_where_the_equal_split_does_not():
         ({"lift": None}, "'lift' must be given with baseline"),
         ({"lift": 0.9}, r"'lift' must be such that baseline \+ lift is from 0 to 1, with baseline = 0.2 \(got 0.9\)"),
         ({"floors": [0.6]}, r"'floors' must be numbers from 0 to 1 / 2, with 2 arms \(got 0.6\)"),
-        ({"policies": ["Magic"]}, "'policy' must be the name of a policy"),
-        ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\[0\]' must be fit for rewards in \[0, 1\]"),
+        ({"policies": ["Magic"]}, r"'policies\[0\]' must be the name of a policy"),
+        ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\['TopTwo'\]' must be fit for rewards in \[0, 1\]"),
         ({"bounds": (0, 0.5)}, "'bounds' must be around all rewards, from 0 to 1"),
         ({"delta": 1.0}, "'delta' must be a number strictly between 0 and 1"),
         ({"arms": 1}, "'arms' must be an integer"),
@@ -225,7 +225,7 @@ def test_games_end_when_a_live_study_names_its_winner():
     """The same rewards in a study: the same winner when the game ends, and with hardly more evidence than needed."""
     tape = np.random.default_rng(4).random((2, 2, 400)) < np.array([[0.2], [0.7]])
     stream, games, params = new_stream(), new_games(2, 2), db.EqualSplit().params
-    rule = Rule(0.0, 1.0, float(log_odds(0.05, [0, 0], 0, True)[1]), 0.0, 1)
+    rule = WinnerRule(0.0, 1.0, float(log_odds(0.05, [0, 0], 0, True)[1]), 0.0, 1)
     seeds = replication_seeds(root_sequence(0), 0, 2, 1)[:, 0].copy()
     specialized(play_games, params)(
         params, tape.astype(float), np.zeros(2), rule, seeds, stream, np.zeros(1, np.int64), games

@@ -8,9 +8,9 @@ import dirichlet_bandits as db
 from dirichlet_bandits.inference.differences import costs, lead, sample, statistic
 from dirichlet_bandits.inference.winner import error_shares
 from dirichlet_bandits.live import readings
+from dirichlet_bandits.live.export import recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.live.winner import winner
 from dirichlet_bandits.storage import MemoryStorage
 from tests import naive

@@ -11,7 +11,7 @@ from dirichlet_bandits.display.numbers import short
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.wording import real_number
 
 FILLED = ("policy", "floor")
 

@@ -10,7 +10,7 @@ from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
 from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
 from dirichlet_bandits.numerics.kinf_statistic import portfolio_regret
-from dirichlet_bandits.policies.mixing import forced_arm
+from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 
@@ -30,7 +30,7 @@ def new_games(n_games: int, n_arms: int) -> Games:
     return Games(np.zeros(n_games, np.int64), np.zeros(n_games, np.int64), np.zeros((n_games, n_arms), np.int64))
 
 
-class Rule(NamedTuple):
+class WinnerRule(NamedTuple):
     """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks.
 
     Bounds and margin are in the unit of the rewards.
@@ -80,7 +80,7 @@ def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.rand
 
 
 def play_games(
-    policy: Any, tapes: Floats, floors: Floats, rule: Rule, seeds: Words, stream: Any, stop: Ints, games: Games
+    policy: Any, tapes: Floats, floors: Floats, rule: WinnerRule, seeds: Words, stream: Any, stop: Ints, games: Games
 ) -> None:
     """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point.
 

@@ -43,7 +43,7 @@ _PRIOR: Final = 50.0
 _STEPS: Final = 100  # of a solver that needs five
 
 
-class Sample(NamedTuple):
+class ArmSample(NamedTuple):
     """Rewards of an arm: their number, mean and variance; with bounds, also values in [0, 1] and their weights.
 
     ``unit`` is the distance between the bounds, infinite without bounds. ``tells`` is False if the rewards do not yet
@@ -58,11 +58,11 @@ class Sample(NamedTuple):
     values: Floats
     weights: Floats
 
-    def grown(self, more: float) -> "Sample":
+    def grown(self, more: float) -> "ArmSample":
         """Return the sample as it would be with more rewards that look like these."""
         return self._replace(n=self.n + more)
 
-    def rough(self, points: int) -> "Sample":
+    def rough(self, points: int) -> "ArmSample":
         """Return the sample on a grid of so many steps, if it has more rewards than that."""
         if self.n <= points or not self.values.size:
             return self
@@ -70,7 +70,7 @@ class Sample(NamedTuple):
         return self._replace(values=values, weights=weights)
 
 
-def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
+def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> ArmSample:
     """Return rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
 
     >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
@@ -82,9 +82,9 @@ def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> Sample:
     return _sample(moments, math.inf, why_none(x) is None, none, none)
 
 
-def _sample(moments: Moments, unit: float, tells: bool, values: Floats, weights: Floats) -> Sample:
+def _sample(moments: Moments, unit: float, tells: bool, values: Floats, weights: Floats) -> ArmSample:
     variance = 0.0 if moments.n == 1 else moments.variance
-    return Sample(float(moments.n), moments.mean, variance, unit, tells, values, weights)
+    return ArmSample(float(moments.n), moments.mean, variance, unit, tells, values, weights)
 
 
 class BoundedSample:
@@ -100,19 +100,19 @@ class BoundedSample:
         return self
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> ArmSample:
         """The rewards so far."""
         return _sample(self._moments, self.bounds[1] - self.bounds[0], self._moments.n > 0, *self._grouped.grouped())
 
 
-def costs(best: Sample, rival: Sample) -> float:
+def costs(best: ArmSample, rival: ArmSample) -> float:
     """Return r(n_b) + r(n_a), by which the evidence must exceed log(1/delta)."""
     if best.unit < math.inf:
         return portfolio_regret(best.n) + portfolio_regret(rival.n)
     return 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
 
 
-def statistic(best: Sample, rival: Sample, margin: float) -> float:
+def statistic(best: ArmSample, rival: ArmSample, margin: float) -> float:
     """Return Z(margin), the evidence that the best arm's mean exceeds the rival's less ``margin``.
 
     >>> best, rival = (sample(np.array(x), (0.0, 1.0)) for x in ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0]))
@@ -122,7 +122,7 @@ def statistic(best: Sample, rival: Sample, margin: float) -> float:
     return _statistic_and_slope(best, rival, margin)[0]
 
 
-def _statistic_and_slope(best: Sample, rival: Sample, margin: float) -> tuple[float, float]:
+def _statistic_and_slope(best: ArmSample, rival: ArmSample, margin: float) -> tuple[float, float]:
     """Return Z and its derivative in the margin."""
     if not (best.tells and rival.tells):
         return 0.0, 0.0
@@ -135,7 +135,7 @@ def _statistic_and_slope(best: Sample, rival: Sample, margin: float) -> tuple[fl
     return (0.5 * gap**2 / spread, gap / spread) if gap > 0.0 else (0.0, 0.0)
 
 
-def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
+def lead(best: ArmSample, rival: ArmSample, log_odds: float) -> Interval:
     """Return a confidence sequence for how much the mean of the best arm exceeds that of the rival.
 
     Each end is wrong, at any time, with probability at most exp(-log_odds): the level is 1 - 2 exp(-log_odds).
@@ -150,7 +150,7 @@ def lead(best: Sample, rival: Sample, log_odds: float) -> Interval:
     return Interval(_least_lead(best, rival, log_odds), -_least_lead(rival, best, log_odds))
 
 
-def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
+def _least_lead(best: ArmSample, rival: ArmSample, log_odds: float) -> float:
     """Return -d for the d with Z(d) = log_odds + r + r, by Newton's method on a convex function, kept in a bracket."""
     widest = best.unit
     if not (best.tells and rival.tells):
@@ -172,7 +172,7 @@ def _least_lead(best: Sample, rival: Sample, log_odds: float) -> float:
     return -high if high < widest else -d
 
 
-def lifts(samples: Sequence[Sample], since: Sequence[int], base: int, level: float) -> list[Interval]:
+def lifts(samples: Sequence[ArmSample], since: Sequence[int], base: int, level: float) -> list[Interval]:
     """Return confidence sequences of the differences from the mean of arm ``base``, which hold together at the level.
 
     ``since`` has the number of trials before each arm was added.

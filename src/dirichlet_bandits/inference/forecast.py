@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.inference.differences import Sample, costs, statistic
+from dirichlet_bandits.inference.differences import ArmSample, costs, statistic
 from dirichlet_bandits.types import Floats
 
 _IN_SIGHT: Final = 1000.0
@@ -69,7 +69,7 @@ class Forecast(NamedTuple):
     with_floor: int | None = None
 
 
-def forecast(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, rates: Rates) -> Forecast:
+def forecast(samples: Sequence[ArmSample], rules: Sequence[Rule], margin: float, rates: Rates) -> Forecast:
     """Return the number of trials that a winner takes, and a floor for each arm that halves it."""
 
     def trials(floors: Floats, errors: float = 0.0) -> float:
@@ -91,7 +91,7 @@ def forecast(samples: Sequence[Sample], rules: Sequence[Rule], margin: float, ra
     return Forecast(_whole(now), _whole(low), _whole(high), floor, _whole(after))
 
 
-def _trials(samples: Sequence[Sample], rule: Rule, margin: float, rates: Rates, errors: float) -> float:
+def _trials(samples: Sequence[ArmSample], rule: Rule, margin: float, rates: Rates, errors: float) -> float:
     """Return the trials until one rival is beaten if the lead is larger by so many standard errors."""
     best, rival = samples[rule.leader], samples[rule.rival]
     if not (best.tells and rival.tells):
@@ -119,7 +119,7 @@ def _trials(samples: Sequence[Sample], rule: Rule, margin: float, rates: Rates, 
     return high
 
 
-def _doubt(best: Sample, other: Sample, share: float, rates: Rates) -> float:
+def _doubt(best: ArmSample, other: ArmSample, share: float, rates: Rates) -> float:
     """Return k: by how much one more reward of an arm makes its next one less likely, as a logarithm."""
     if not rates.fades or share <= 0.0 or not other.tells:
         return 0.0

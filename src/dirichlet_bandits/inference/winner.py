@@ -35,7 +35,7 @@ import numpy as np
 
 from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.readings import drift_words
-from dirichlet_bandits.inference.differences import ASYMPTOTIC, PROVED, Sample, costs, lead, statistic
+from dirichlet_bandits.inference.differences import ASYMPTOTIC, PROVED, ArmSample, costs, lead, statistic
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.types import Floats
 
@@ -168,7 +168,7 @@ class Arms(NamedTuple):
     names: Sequence[str]
     since: Sequence[int]
     active: Sequence[int]
-    samples: Sequence[Sample]
+    samples: Sequence[ArmSample]
 
 
 def find_winner(arms: Arms, delta: float, margin: float, trials: int, rates: Rates) -> Winner:
@@ -218,7 +218,7 @@ def log_odds(delta: float, since: Sequence[int], leader: int, usual: bool) -> Fl
     return np.asarray(-math.log(delta) - np.log(error_shares(since, leader, usual)))  # the product may round to 0
 
 
-def _leader(samples: Sequence[Sample], margin: float) -> tuple[int | None, str]:
+def _leader(samples: Sequence[ArmSample], margin: float) -> tuple[int | None, str]:
     """Return the active arm with the best mean, if arms can be compared, or the reason why not.
 
     Within a margin, the first of several equally good arms may be a winner.
@@ -242,7 +242,7 @@ def _log_odds(arms: Arms, best: int, delta: float, margin: float) -> Floats:
     return usual if all(beaten) else log_odds(delta, arms.since, best, False)
 
 
-def _rival(name: str, best: Sample, other: Sample, log_odds: float, margin: float) -> Rival:
+def _rival(name: str, best: ArmSample, other: ArmSample, log_odds: float, margin: float) -> Rival:
     low, high = lead(best, other, log_odds)
     threshold = log_odds + costs(best, other)
     return Rival(name, statistic(best, other, margin), threshold, best.mean - other.mean, low, high)

@@ -20,15 +20,14 @@ from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.environments.environment import digest, pickled
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
+from dirichlet_bandits.results.layout import VARIABLES, Chunk, Labels, Problem, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation import python_loop
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.sources import source_stamp
-from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.theory.lower_bounds import evident_lower_bound
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -85,7 +84,7 @@ class Collector:
 def _labeled(plan: Plan) -> Labels:
     """Return everything about the result that is known before it is simulated."""
     environment, horizon = plan.bandit, plan.horizon
-    game = Game(environment.objective.name, environment.objective.label, _bound_of(plan))
+    game = Problem(environment.objective.name, environment.objective.label, _bound_of(plan))
     if not environment.still:
         values = environment.values_over(horizon)
         game = game._replace(

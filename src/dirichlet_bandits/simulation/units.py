@@ -16,8 +16,7 @@ from dirichlet_bandits.environments.environment import checked_rewards
 from dirichlet_bandits.environments.sampler import N_PARAMETERS, ArmTable, Kind, compiled
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.layout import chunk_size
+from dirichlet_bandits.results.layout import Chunk, chunk_size
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import generator, new_stream, replication_seeds
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
