@@ -2,7 +2,7 @@
 
 Each has a mean, a standard deviation and a support, and draws samples. The methods are those of frozen
 ``scipy.stats`` distributions, so you can mix both in one bandit. For the theory, discrete distributions with finitely
-many values list them (``atoms``), and continuous ones have ``cdf`` and ``ppf``. ``cvar`` is the mean of the
+many values list them (``atoms``), and continuous ones have ``cdf`` and ``ppf``. ``lower_tail_mean`` is the mean of the
 worst share of the rewards, the CVaR, in closed form: with q the quantile of the level, CVaR = q - E(q - X)^+ / level.
 The right-hand side is largest at that q, so a small error in the quantile does not matter.
 """
@@ -135,7 +135,7 @@ class Gaussian(Law):
         """Return the quantile of level q."""
         return np.asarray(self.mean() + self.std() * scipy.special.ndtri(q))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         return self.mean() - self.std() * _density(float(scipy.special.ndtri(level))) / level
 
@@ -171,7 +171,7 @@ class Exponential(Law):
         """Return the quantile of level q."""
         return -self.mean() * np.log1p(-np.asarray(q))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         # (level + (1 - level) log(1 - level)) / level, without the cancellation
         curved = log1p_minus.py_func(-level)  # type: ignore[attr-defined]
@@ -214,7 +214,7 @@ class Uniform(Law):
         low, high = self.support()
         return np.asarray(low + (high - low) * np.asarray(q))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         low, high = self.support()
         return low + level * (high - low) / 2
@@ -251,7 +251,7 @@ class Beta(Law):
         """Return the quantile of level q."""
         return np.asarray(scipy.special.betaincinv(self.a, self.b, q))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         quantile = float(self.ppf(level))
         below = self.mean() * float(scipy.special.betainc(self.a + 1.0, self.b, quantile))  # E[X; X <= quantile]
@@ -281,7 +281,7 @@ class Poisson(Law):
     def support(self) -> tuple[float, float]:
         return 0.0, math.inf
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         rate = self.mean()
         quantile = max(math.ceil(float(scipy.special.pdtrik(level, rate)) - 1e-9), 0)
@@ -344,7 +344,7 @@ class ClippedGaussian(Law):
         mu, sigma, _, _ = self.row
         return np.asarray(scipy.special.ndtr((np.asarray(x) - mu) / sigma))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         mean, deviation, low, _ = self.row
         quantile = float(self.ppf(level))
@@ -390,7 +390,7 @@ class GaussianMixture(Law):
     def std(self) -> float:
         return math.sqrt(self.weights @ (self.stds**2 + (self.means - self.mean()) ** 2))
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         quantile = self._quantile(level)
         parts = zip(self.weights, self.means, self.stds, strict=True)
@@ -441,6 +441,6 @@ class Empirical(Law):
         values, counts = np.unique(self.data, return_counts=True)
         return values, counts / self.data.size
 
-    def cvar(self, level: float) -> float:
+    def lower_tail_mean(self, level: float) -> float:
         """Return the mean of the worst share of the rewards."""
         return cvar(self.data, level)

@@ -93,8 +93,8 @@ def lower_tail_mean(law: Any, level: float) -> float:
     """
     if level == 1.0:
         return float(law.mean())
-    if hasattr(law, "cvar"):
-        return float(law.cvar(level))
+    if hasattr(law, "lower_tail_mean"):
+        return float(law.lower_tail_mean(level))
     if hasattr(law, "atoms"):
         values, chances = law.atoms()
         return cvar(values, level, chances)
