@@ -9,17 +9,7 @@ from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_while
 from dirichlet_bandits.engine.run import ended, pull
-from dirichlet_bandits.engine.verbs import (
-    duel,
-    implements,
-    index,
-    init,
-    note,
-    prepare,
-    select,
-    shortcut,
-    update,
-)
+from dirichlet_bandits.engine.verbs import duel, implements, index, init, note, prepare, select, shortcut, update
 from dirichlet_bandits.policies.index import index_propensities, larger, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.propensity import state_propensities
