@@ -64,11 +64,12 @@ def replay(events: Sequence[Row], decider: Decider, progress: Callable[[int, int
     with intact("the study"):
         asks = ((row.number, event_of(row)) for row in events if row.data)
         old = [number for number, event in asks if isinstance(event, Asked) and (event.decider or 1) < AS_NOW]
+        first_as_now = old[-1] + 1 if old else -1
     journal = Journal(as_before=bool(old))
 
     def look(row: Row) -> None:
         nonlocal trials, rounds, n_wrong, journal, decider
-        if old[-1:] == [row.number - 1]:
+        if row.number == first_as_now:
             journal, decider = Journal(), decider.fresh()
             journal.apply(events[: row.number])
         with intact("the study"):
