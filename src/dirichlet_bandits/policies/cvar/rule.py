@@ -21,11 +21,11 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import entry_point, jit_inline
 from dirichlet_bandits.engine.history import History, keeps_cvars, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.environments.objective import CVaR, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.argmax import RandomVariable, Tails, constant, log_binomial
 from dirichlet_bandits.numerics.compression import compress
@@ -234,7 +234,7 @@ def no_counts(policy: MCVTSParams, n_arms: int) -> ValueCounts:
     return ValueCounts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
-@implements(update, MCVTSParams)
+@implements(update, MCVTSParams, random=False)
 def count_value(
     policy: MCVTSParams, state: ValueCounts, arm: int, reward: float, rng: np.random.Generator
 ) -> ValueCounts:
