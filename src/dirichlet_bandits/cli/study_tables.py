@@ -9,8 +9,7 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_operations import floor_words
-from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
-from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 
 if TYPE_CHECKING:
     import pandas as pd
