@@ -174,7 +174,7 @@ def _places(ranking: "db.Ranking", title: str) -> tables.Table:
     """Return the ranking as numbers, for programs."""
     keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
     rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
-    return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
+    return tables.Table(title, dict(zip(keys, keys, strict=True)), rows)
 
 
 def _show(ranking: "db.Ranking", title: str) -> None:
@@ -189,12 +189,7 @@ def _show(ranking: "db.Ranking", title: str) -> None:
         )
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
         rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
-    columns = [
-        tables.Column("policy", "policy"),
-        tables.Column("mean", "mean"),
-        tables.Column("difference", "more than the best"),
-        tables.Column("mark", ""),
-    ]
+    columns = {"policy": "policy", "mean": "mean", "difference": "more than the best", "mark": ""}
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
     runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
     most = "up to " if result.undone else ""
@@ -207,9 +202,9 @@ def _show(ranking: "db.Ranking", title: str) -> None:
         for name, reason in ranking.left_out.items():
             reasons[reason].append(name)
         why = [(", ".join(names), in_options(reason)) for reason, names in reasons.items()]
-        columns = [tables.Column("policy", "policy", prose=True), tables.Column("reason", "because it", prose=True)]
+        columns = {"policy": "policy", "reason": "because it"}
         typer.echo()
-        tables.show(tables.Table("Left out", columns, why, lines=True))
+        tables.show(tables.Table("Left out", columns, why, prose=columns, lines=True))
 
 
 # Options for when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``

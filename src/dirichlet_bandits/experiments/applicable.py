@@ -17,7 +17,7 @@ import numpy as np
 from dirichlet_bandits.arms import Bandit, CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
-from dirichlet_bandits.live.bounds import check_around, two_bounds
+from dirichlet_bandits.live.direction import check_around, two_bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import all_policies
 from dirichlet_bandits.theory.laws import family_of

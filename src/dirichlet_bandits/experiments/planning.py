@@ -24,7 +24,7 @@ from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandi
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import check_around
+from dirichlet_bandits.live.direction import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.written import Policies, as_policies

@@ -18,8 +18,7 @@ from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import export, fields
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.bounds import check_around
-from dirichlet_bandits.live.direction import mirrored
+from dirichlet_bandits.live.direction import check_around, mirrored
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import WinnerDeclared, event_of
 from dirichlet_bandits.live.local import Local, local_of

@@ -8,7 +8,7 @@ operation and hands it to the study's transport.
         asking.py                   the operation that assigns arms: of a round, of a segment, of a unit
         operations.py               the other operations that change a study
         readings.py                 those that only read it
-        settings.py                 what a study is created with
+        settings.py                 what a study is created with, past rewards included
         fields.py                   what each field accepts
         event.py                    what all events have in common
         events.py                   what can happen: one class per kind of event
@@ -24,15 +24,13 @@ operation and hands it to the study's transport.
         view.py                     the counts and rewards that they amount to, of the study or of a segment
         records.py                  what is known of one trial and its notes, one unit or one token
         decider.py                  ``Decider``, which arms come next and with which probabilities
-        warm_start.py               past rewards with a weight, which affect decisions and nothing else
-        direction.py                whether rewards should be large or costs small
+        direction.py                whether rewards should be large or costs small, and their bounds
         floors.py                   the minimal probability of each arm
         lateness.py                 windows, and what a missing reward means after them
 
     Values and their checks
         description.py              policies and names, as a storage keeps them
         past_trials.py              trials of the past, decided elsewhere
-        bounds.py                   bounds of the rewards, declared or known
 
     Summaries and winners (``inference`` has the statistics)
         summary.py                  one row per arm, as a table and in a notebook, also over all segments
