@@ -38,7 +38,7 @@ class Stream(NamedTuple):
 
 
 class LentStream(NamedTuple):
-    """A stream for calls from Python that must be fast, or must not be broken off: see ``compiler/generators.py``."""
+    """A stream for calls from Python that must be fast, or must not be broken off: see ``compiler/borrowed.py``."""
 
     generator: Any
     words: Words

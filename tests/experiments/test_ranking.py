@@ -74,7 +74,7 @@ def test_what_an_interruption_leaves(ranking):
 @pytest.mark.parametrize(
     ("bandit", "options", "message"),
     [
-        ([1, 2], {}, "'bandit' must be a Bandit or a world"),
+        ([1, 2], {}, "'bandit' must be a Bandit, or another environment"),
         (
             db.Bandit([db.Empirical([1, 3]), db.Empirical([2, 2])]),
             {},
@@ -84,8 +84,8 @@ def test_what_an_interruption_leaves(ranking):
         (PAST, {"replications": 1}, "'replications' must be an integer of at least 2 (got 1)"),
         (PAST, {"confidence": 1}, "'confidence' must be a number strictly between 0 and 1 (got 1)"),
         (PAST, {"ordered": 1}, "'ordered' must be True or False (got 1)"),
-        (PAST, {"policies": "RDS"}, "'policies' must be a list of names or policies (got 'RDS')"),
-        (PAST, {"policies": []}, "'policies' must be a list of names or policies (got [])"),
+        (PAST, {"policies": "RSD"}, "'policies' must be the name of a policy"),
+        (PAST, {"policies": []}, "'policies' must be at least one policy"),
         (PAST, {"policies": ["RSD"]}, "'policies[0]' must be the name of a policy"),
         (PAST, {"policies": ["NPTS"]}, "'policies' must be at least one that applies: NPTS needs an upper bound"),
     ],

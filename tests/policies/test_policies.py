@@ -12,7 +12,7 @@ from dirichlet_bandits.engine.tally import count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.policies.interface import GUARANTEES
 from dirichlet_bandits.policies.registry import all_policies
-from dirichlet_bandits.policies.ucb.rule import UCB1Params
+from dirichlet_bandits.policies.ucb import UCB1Params
 from tests.policies.twins import PAIRS
 
 

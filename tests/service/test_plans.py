@@ -54,7 +54,7 @@ def test_a_plan_is_that_of_db_plan(studies, web):
             "lift",
             "'lift' must be such that baseline + lift is from 0 to 1, with baseline = 0.2 (got 0.9)",
         ),
-        ({"policies": ["Magic"]}, "policy", "'policy' must be the name of a policy (got 'Magic')"),
+        ({"policies": ["Magic"]}, "policies[0]", "'policies[0]' must be the name of a policy (got 'Magic')"),
         ({"floors": [0.6]}, "floors", "'floors' must be numbers from 0 to 1 / 2, with 2 arms (got 0.6)"),
         ({"delta": 1.0}, "delta", "'delta' must be a number strictly between 0 and 1 (got 1.0)"),
         ({"margin": math.inf}, "margin", "'margin' must be a finite number (got inf)"),

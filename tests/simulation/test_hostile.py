@@ -51,8 +51,8 @@ POLICIES = {
     for name, example in PAIRS.items()
     if has_own(play, example.policy.params) and example.rewards == "unit"
 }
-# NPTS and BCVTS wait by the clock later on; others are slow.
-HORIZON = {"NPTS": 300, "BCVTS 40 %": 300, "BCVTS 90 %": 300, "EmpiricalKLUCB": 15, "EmpiricalIMED": 20}
+# NPTS and BCVTS wait by the clock later on.
+HORIZON = {"NPTS": 300, "BCVTS 40 %": 300, "BCVTS 90 %": 300}
 
 
 def binned(counts, pooled):

@@ -5,9 +5,20 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.errors import ArgumentError
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")]
+Workers = Annotated[
+    int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
+]
+Dask = Annotated[
+    str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see the output.")
+]
 
 PICTURES = (".png", ".pdf", ".svg")
 

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.outputs import cluster
 from dirichlet_bandits.errors import one_of
 from dirichlet_bandits.experiments.catalogue import PAPERS
 
@@ -37,16 +36,12 @@ def paper(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
-    workers: Annotated[
-        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see OUT.")
-    ] = None,
+    workers: outputs.Workers = None,
+    dask: outputs.Dask = None,
     seed: Annotated[int | None, typer.Option(help="Seed to use instead of the experiments' own.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
 ) -> None:
     """Reproduce the paper's experiments and write one report, OUT/index.html.
 
@@ -67,7 +62,7 @@ def paper(
     form = tables.form_of(as_json, as_csv)
     say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
-        with cluster(dask, workers) as executor:
+        with outputs.cluster(dask, workers) as executor:
             made = db.experiments.reproduce(
                 out,
                 which=which,
@@ -88,10 +83,10 @@ def paper(
 
 def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> None:
     """Show how long each policy took."""
-    columns = [tables.Column("experiment", "experiment"), tables.Column("policy", "policy")]
+    columns = {"experiment": "experiment", "policy": "policy"}
     if form != "text":
         seconds = [(chapter.title, *pair) for chapter in chapters for pair in chapter.seconds.items()]
-        tables.show(tables.Table("", [*columns, tables.Column("seconds", "seconds")], seconds), form)
+        tables.show(tables.Table("", {**columns, "seconds": "seconds"}, seconds), form)
         return
     from dirichlet_bandits.display.numbers import duration
 
@@ -102,4 +97,4 @@ def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> N
     ]
     total = sum(sum(chapter.seconds.values()) for chapter in chapters)
     rows.append(("all", "", duration(total)))
-    tables.show(tables.Table("Processor time by policy", [*columns, tables.Column("time", "time")], rows))
+    tables.show(tables.Table("Processor time by policy", {**columns, "time": "time"}, rows))

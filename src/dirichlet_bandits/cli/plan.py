@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.declared_commands import fields_of
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
@@ -22,7 +22,7 @@ def plan(
     forgiving: Forgiving = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
     **asked: Any,
 ) -> None:
     """Simulate a study before it begins, to see when it names a winner and what it loses until then.
@@ -49,7 +49,7 @@ def plan(
         typer.echo(str(found))
     else:
         keys = db.PlanRow._fields
-        table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
+        table = tables.Table("Plan", {key: key for key in keys}, found.rows)
         settings = {key: getattr(found, key) for key in ("horizon", "delta", "margin", "replications", "answer")}
         tables.show(table, form, settings, "rows")
     if found.interrupted:

@@ -1,6 +1,7 @@
 """Print the tables of ``study list`` and ``study show``."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -23,9 +24,8 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
 
     rows = list_studies(storage, archived=archived)
     headers = {name: name for name in Listed._fields} | {"best": "best arm"}
-    columns = [tables.Column(name, header, prose=name == "policy") for name, header in headers.items()]
     if rows or form != "text":
-        tables.show(tables.Table("Studies", columns, rows), form)
+        tables.show(tables.Table("Studies", headers, rows, prose=["policy"]), form)
     else:
         typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' creates one")
 
@@ -71,7 +71,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         _show_readings(summary)
         return
     keys = [key for key in (*_COUNTS, *_NUMBERS, *_READINGS) if key in summary]
-    columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
+    columns = {key: key for key in ("arm", *keys, "propensity", "active")}
     rows = [
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
@@ -101,55 +101,40 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     keys = [key for key in numbers if key == "mean" or known[key].notna().any()]
     headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
     others = [key for key in _COUNTS[1:] if key in summary]
-    besides = bool(summary[others].to_numpy().any())
-    columns = [
-        tables.Column("arm", "arm"),
-        tables.Column("told", "rewards"),
-        *([tables.Column("besides", "no reward", prose=True)] if besides else []),
-        *(tables.Column(key, headers.get(key, key)) for key in keys),
-        *([] if chances is None else [tables.Column("propensity", "next")]),
-    ]
-    rows = []
-    for arm, row in known.iterrows():
-        rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
-        rows.append(
-            (
-                _named(arm, row),
-                int(row["told"]),
-                *([rest] if besides else []),
-                *(float(row[key]) for key in keys),
-                *([] if chances is None else [float(chances[str(arm)])]),
-            )
+    known["besides"] = [", ".join(f"{row[key]} {key}" for key in others if row[key]) for _, row in known.iterrows()]
+    columns = {"told": "rewards"} | ({"besides": "no reward"} if known["besides"].any() else {})
+    columns |= {key: headers.get(key, key) for key in keys}
+    if chances is not None:
+        known["propensity"] = [chances[str(arm)] for arm in known.index]
+        columns["propensity"] = "next"
+    return _table(f"{study.name}: {study.policy!r}", known, columns, {"told": int, "besides": str})
+
+
+def _table(
+    title: str, summary: "pd.DataFrame", columns: Mapping[str, str], written: Mapping[str, Callable[[Any], Any]]
+) -> tables.Table:
+    """Return these columns of a summary, one row per arm, written by their functions or else as numbers."""
+    rows = [
+        (
+            f"{arm}" if row["active"] else f"{arm} (retired)",
+            *(written.get(key, float)(row[key]) for key in columns),
         )
-    return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
-
-
-def _named(arm: object, row: "pd.Series[Any]") -> str:
-    return f"{arm}" if row["active"] else f"{arm} (retired)"
+        for arm, row in summary.iterrows()
+    ]
+    return tables.Table(title, {"arm": "arm", **columns}, rows, prose=["besides"])
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
     """Print how the arms compare: lift, also in percent, probability of being best, rewards earned, and drift."""
     said = summary.attrs
-    names = {
-        "lift": "lift",
-        "lift_low": "from",
-        "lift_high": "to",
-        "lift_percent": "relative",
-        "probability_best": "P(best)",
-    }
-    in_words = {"lift_percent": lift_percent, "probability_best": belief}
-    keys = [key for key in names if key in summary and summary[key].notna().any()]
-    if keys:
-        columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
-        rows = [
-            (_named(arm, row), *(in_words.get(key, float)(float(row[key])) for key in keys))
-            for arm, row in summary.iterrows()
-        ]
+    names = {"lift": "lift", "lift_low": "from", "lift_high": "to", "lift_percent": "relative"}
+    names |= {"probability_best": "P(best)"}
+    columns = {key: names[key] for key in names if key in summary and summary[key].notna().any()}
+    if columns:
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
-        title = over if "lift" in keys else f"Compared with {said['compared_with']}"
-        tables.show(tables.Table(title, columns, rows))
+        title = over if "lift" in columns else f"Compared with {said['compared_with']}"
+        tables.show(_table(title, summary, columns, {"lift_percent": lift_percent, "probability_best": belief}))
     if summary["told"].sum():
         tables.note(earnings(said))
     if said["drift"]:

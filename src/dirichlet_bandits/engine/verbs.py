@@ -25,10 +25,12 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from dirichlet_bandits.arms.assumptions import Assumption
+import numpy as np
+
 from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
+from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.sources import source_stamp
 
 
@@ -84,8 +86,8 @@ def param_types(params: Any) -> tuple[type, ...]:
 
 inlined_verb = functools.partial(verb, inline=True)
 
-NEVER: Final = 2**62
-"""A decision that is never made."""
+NEVER: Final = cast(int, np.int64(2**62))  # NumPy's int, because Numba recompiles for literals
+"""A decision that is never made, and a round that no run reaches."""
 
 
 @verb
@@ -122,12 +124,12 @@ def prepare(policy: Any, state: Any, waiting: Any, earliest: Any, rng: Any) -> A
     """
 
 
-@verb
+@inlined_verb
 def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
     """Return the index of an arm after ``total`` pulls, where ``best_mean`` is the largest mean."""
 
 
-@verb
+@inlined_verb
 def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any:
     """Whether the challenger wins its duel against the leader."""
 

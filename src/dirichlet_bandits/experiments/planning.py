@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.answers import Null
-from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
-from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
+from dirichlet_bandits.environments import Bandit, Bernoulli, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, WinnerRule, new_games, play_games
 from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import check_around
+from dirichlet_bandits.live.direction import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
-from dirichlet_bandits.policies.written import as_policy, short_names
+from dirichlet_bandits.policies.written import Policies, as_policies
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
@@ -122,7 +121,7 @@ def plan(
     baseline: float | None = None,
     lift: float | None = None,
     arms: int = 2,
-    policies: Sequence[Policy | str] | None = None,
+    policies: Policies | None = None,
     floors: Sequence[float] = (0.0, 0.1),
     delta: float = 0.05,
     margin: float = 0.0,
@@ -152,7 +151,7 @@ def plan(
     arms
         The number of arms.
     policies
-        Policies, or texts such as ``"NPTS(upper=1)"``; by default top-two sampling and Thompson Sampling.
+        Policies in one of the forms that :func:`simulate` accepts; by default top-two sampling and Thompson Sampling.
     floors
         Least probabilities of every arm to try, as in ``create_study(..., floor=0.1)``.
     delta, margin
@@ -258,7 +257,7 @@ def _bandit(
     if bandit is not None:
         if baseline is not None or lift is not None:
             raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
-        if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
+        if not isinstance(Bandit.checked(bandit).objective, Mean):
             raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
         return bandit
     if baseline is None:
@@ -280,24 +279,23 @@ def _bounds(bandit: Bandit, bounds: Bounds | None) -> Bounds:
     return low, high
 
 
-def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
+def _policies(given: Policies | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
     """Return the equal split and the policies to compare it with, by short names."""
     if given is None:
         coins = all(hasattr(law, "atoms") and set(law.atoms()[0].tolist()) <= {0.0, 1.0} for law in bandit.arms)
         sampling = ThompsonSampling("bernoulli") if coins else BinarizedTS(low, high)
         given = [TopTwo(low, high), sampling]
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ArgumentError("policies", "a list of policies, or of texts such as 'NPTS(upper=1)'", given)
-    made = [as_policy(policy) for policy in given]
-    bottom, top = bandit.support()
-    for k, policy in enumerate(made):
+    named, bottom, top = as_policies(given), *bandit.support()
+    for name, policy in named.items():
         if not isinstance(policy, Policy):
-            raise ArgumentError(f"policies[{k}]", "a policy with compiled verbs", policy)
+            raise ArgumentError(f"policies[{name!r}]", "a policy with compiled verbs", policy)
         if policy.reward_bounds[0] > bottom or policy.reward_bounds[1] < top:
-            raise ArgumentError(f"policies[{k}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
+            raise ArgumentError(f"policies[{name!r}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
         policy.check_arms(len(bandit))
-    every = [_SPLIT, *(policy for policy in made if policy != _SPLIT)]
-    return dict(zip(short_names(every), every, strict=True))
+    split = type(_SPLIT).__name__
+    if named.get(split, _SPLIT) != _SPLIT:
+        raise ArgumentError("policies", f"named otherwise than {split}, with which they are compared", split)
+    return {split: _SPLIT} | {name: policy for name, policy in named.items() if policy != _SPLIT}
 
 
 def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]:
@@ -316,7 +314,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
     for first in range(0, prepared.replications, _CHUNK):
         last = min(first + _CHUNK, prepared.replications)
         seeds = replication_seeds(prepared.root, first, last, n_arms + 1)
-        yield last, np.stack([draw_tape(bandit, one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
+        yield last, np.stack([bandit.rewards(one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
 
 
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: WinnerRule, stop: Ints) -> Games:

@@ -12,25 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
+from dirichlet_bandits.environments import Environment
+from dirichlet_bandits.environments.feedback import Batch, Delay
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.policies.registry import all_policies
-from dirichlet_bandits.policies.written import as_policy, short_names
+from dirichlet_bandits.policies.written import as_policies
 from dirichlet_bandits.results import Result, latex
 from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
-from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.simulation.plan import AnyPolicy, Policies
 from dirichlet_bandits.validation import large_count, number_between, true_or_false, whole_number
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.delays import Delay
-from dirichlet_bandits.worlds.feedback import Batch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,11 +153,11 @@ class Ranking:
 
 
 def compare_policies(
-    bandit: Bandit | World,
+    bandit: Environment,
     *,
     horizon: int,
     replications: int = 200,
-    policies: Sequence[str | AnyPolicy] | None = None,
+    policies: Policies | None = None,
     bounds: Bounds | None = None,
     sigma: float | None = None,
     ordered: bool = False,
@@ -186,13 +184,14 @@ def compare_policies(
     Parameters
     ----------
     bandit
-        The arms, or a world in which they change, such as :class:`Piecewise`, which also gives the number of changes to
-        policies that need it. With a CVaR as the objective, policies that look for the best mean are left out.
+        The arms, or an environment in which they change, such as :class:`Piecewise`, which also gives the number of
+        changes to policies that need it. With a CVaR as the objective, policies that look for the best mean are left
+        out.
     horizon, replications
         The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
-        Names of classes, which get their parameters from what is known, or policies to run as given, also as texts such
-        as ``"NPTS(upper=1)"``; by default every class of the library.
+        Names of classes, which get their parameters from what is known, or policies to run as given, in one of the
+        forms that :func:`simulate` accepts; by default every class of the library.
     bounds
         Bounds of all rewards, past and future, (lower, upper); infinite if unknown. Rewards of 0 and 1 need none.
     sigma
@@ -215,20 +214,20 @@ def compare_policies(
     Reference: Hsu (1984), Constrained simultaneous confidence intervals for multiple comparisons with the best, on the
     same question; we use plain Bonferroni intervals.
     """
-    if not isinstance(bandit, Bandit | World):
-        raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
-    horizon = large_count("horizon", horizon, at_least=len(bandit))
-    if not (bandit.gaps if isinstance(bandit, Bandit) else bandit.gaps(horizon)).any():
-        values = bandit.values if isinstance(bandit, Bandit) else bandit.values(horizon)[0]
+    horizon = large_count("horizon", horizon, at_least=len(Environment.checked(bandit)))
+    if not bandit.gaps_over(horizon).any():
+        values = bandit.values_over(horizon)[0]
         raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", values.tolist())
     large_count("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
     known = reward_facts(bandit, horizon=horizon, bounds=bounds, sigma=sigma, ordered=ordered)
-    classes, own = _asked(policies)
+    asked = as_policies(list(all_policies()) if policies is None else policies, classes=all_policies())
+    classes = [name for name, policy in asked.items() if isinstance(policy, str)]
+    own = {name: policy for name, policy in asked.items() if name not in classes}
     tried, left_out = all_applicable(classes, known, bandit.objective)
     playing: dict[str, AnyPolicy] = {**tried, **own}
-    if not playing:
+    if not playing and left_out:
         reasons = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ArgumentError("policies", f"at least one that applies: {reasons}", list(left_out))
     with warnings.catch_warnings():
@@ -270,18 +269,3 @@ def ranked(result: Result, confidence: float) -> list[RankedPolicy]:
             shared = found.replications
             places.append(RankedPolicy(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
     return places
-
-
-def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
-    """Return the names of classes, and the given policies by short names that no class has."""
-    if policies is None:
-        return list(all_policies()), {}
-    if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
-        raise ArgumentError("policies", "a list of names or policies", policies)
-    given = [
-        policy if isinstance(policy, str) and policy in all_policies() else as_policy(policy, f"policies[{k}]")
-        for k, policy in enumerate(policies)
-    ]
-    classes = list(dict.fromkeys(policy for policy in given if isinstance(policy, str)))
-    own = [policy for policy in given if not isinstance(policy, str)]
-    return classes, dict(zip(short_names(own, taken=classes), own, strict=True))

@@ -3,9 +3,11 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,9 +32,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
     """Return one row per trial."""
     pd = whole_module("pandas")
 
-    records = [journal.records.trial(trial) for trial in range(len(journal.arm_of))]
-    columns = zip(*records, strict=True) if records else [()] * len(TrialRecord._fields)
-    of: Any = TrialRecord(*columns)  # of columns
+    records = journal.records.trials
+    of = SimpleNamespace(**{field.name: [getattr(one, field.name) for one in records] for field in fields(TrialRecord)})
 
     return pd.DataFrame(
         {
@@ -46,8 +47,8 @@ def trials(journal: Journal) -> "pd.DataFrame":
             "original": np.array([past[0].reward if past else math.nan for past in of.revisions], np.float64),
             "reason": pd.Series([past[-1].reason if past else None for past in of.revisions], dtype="str"),
             "revisions": pd.Series([_written_history(past) for past in of.revisions], dtype="str"),
-            "note": pd.Series([said.get("note") for said in of.annotation], dtype="str"),
-            "attributes": pd.Series([written(said.get("attributes")) for said in of.annotation], dtype="str"),
+            "note": pd.Series([said and said.get("note") for said in of.annotation], dtype="str"),
+            "attributes": pd.Series([written(said and said.get("attributes")) for said in of.annotation], dtype="str"),
             "late": list(of.late),
             "segment": pd.Series(of.segment, dtype="str"),
             "unit": pd.Series(of.unit, dtype="str"),
@@ -206,13 +207,15 @@ def read_rounds(events: Sequence[Row]) -> tuple[Journal, LoggedRounds]:
             left = dict.fromkeys(left, 0)
     matrix = _matrix(found, len(journal.names))
     matrix[unknown] = np.nan
-    added = journal.records.past
-    past = row_of_trial[list(added)]
-    last = max((row_of_trial[trial] for trial in journal.reward_of.keys() - added), default=len(found))
+    records = journal.records.trials
+    past = row_of_trial[[trial for trial, record in enumerate(records) if record.past]]
+    own = [trial for trial in journal.counted if not records[trial].past]
+    last = max(row_of_trial[own], default=len(found))
     counted = np.array(complete, bool)
     counted[np.setdiff1d(np.arange(last + 1, len(found)), past)] = False
-    arms, chances = np.array(journal.arm_of, np.int64), np.array(journal.records.propensity_of, np.float64)
-    rewards = np.array([journal.reward_of.get(trial, math.nan) for trial in range(n)], np.float64)
+    arms, chances = np.array(journal.arm_of, np.int64), np.array([one.propensity for one in records], np.float64)
+    rewards = np.full(n, math.nan)
+    rewards[journal.told.trials] = journal.told.rewards
     counts = ~np.isin(np.arange(n), list(journal.repeats))
     return journal, LoggedRounds(journal.names, matrix, counted, row_of_trial, arms, chances, rewards, counts)
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live import summary
 from dirichlet_bandits.live.decider import select_study
 from dirichlet_bandits.live.description import checked_name, describe, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
@@ -22,7 +21,7 @@ from dirichlet_bandits.live.fields import seed_number
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.local import Local
-from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.readings import ReadBestArm
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
@@ -280,16 +279,11 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
     for name in place.names(archived):
         try:
             local = StudiesHere(place).open(name, None)
-            journal = local.journal()
+            journal, best = local.journal(), local.do(ReadBestArm())
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        settings = local.settings
-        read = summary.Summarized(
-            journal, settings.policy, CONFIDENCE, settings.sign, settings.control, settings.limits
-        )
-        best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
-        found.append(Listed(name, repr(settings.policy), *counts, best))
+        found.append(Listed(name, repr(local.settings.policy), *counts, best))
     return found
 
 

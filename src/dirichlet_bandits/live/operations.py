@@ -152,7 +152,7 @@ def _said(note: str | None, attributes: Mapping[str, Any] | None) -> dict[str, A
 def is_noteworthy(study: Present, event: Event) -> bool:
     """Whether an annotation of a trial is new."""
     assert isinstance(event, events.Noted)
-    known = study.trial(event.trial).annotation
+    known = study.trial(event.trial).annotation or {}
     return not records.same(records.merged(known, event.said), known)
 
 

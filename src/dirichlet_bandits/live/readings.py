@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
-from dirichlet_bandits.arms import CVaR, Mean
-from dirichlet_bandits.declared import integer, text
+from dirichlet_bandits.declared import Declared, declared, integer, text
+from dirichlet_bandits.environments import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals
 from dirichlet_bandits.inference.intervals import are_finite
@@ -18,8 +18,7 @@ from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import export, fields
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.bounds import check_around
-from dirichlet_bandits.live.direction import mirrored
+from dirichlet_bandits.live.direction import check_around, mirrored
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import WinnerDeclared, event_of
 from dirichlet_bandits.live.local import Local, local_of
@@ -206,12 +205,13 @@ class ReadBestArm(Reading[str | None]):
             return summaries.best(ReadSummary()._summarized(local)).arm
 
 
-class OfWinner:
+@declared
+class OfWinner(Declared):
     """The question of a winner."""
 
-    delta: float
-    margin: float
-    segment: str | None
+    delta: fields.Delta = DELTA
+    margin: fields.Margin = 0.0
+    segment: fields.Segment | None = None
 
     @property
     def question(self) -> Question:
@@ -226,10 +226,6 @@ class ReadWinner(OfWinner, Reading[Winner]):
     The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
     """
 
-    delta: fields.Delta = DELTA
-    margin: fields.Margin = 0.0
-    segment: fields.Segment | None = None
-
     def read(self, local: Local) -> Winner:
         with local.lock:
             return found_winner(local, self.question)
@@ -242,9 +238,6 @@ class DeclareWinner(OfWinner, Change[Winner]):
     The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
     """
 
-    delta: fields.Delta = DELTA
-    margin: fields.Margin = 0.0
-    segment: fields.Segment | None = None
     has_token: ClassVar[bool] = False
 
     def perform(self, local: Local, token: str | None) -> Winner:

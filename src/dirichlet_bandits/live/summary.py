@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
 from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.inference.differences import lifts, sample
 from dirichlet_bandits.inference.drift import drifting
@@ -53,6 +53,9 @@ _HTML_COLUMNS = (
 
 ONE_BY_ONE = "none over all segments: look at them one by one"
 
+NO_INTERVAL = "no interval in some segment"
+Intervals = Callable[[StudyView, float], Sequence[Interval]]
+
 
 class Summarized(NamedTuple):
     """The study that a table summarizes, and the confidence of its intervals.
@@ -80,17 +83,20 @@ def summary(study: Summarized) -> "pd.DataFrame":
     from dirichlet_bandits.display.summaries import Summary
 
     rewards = study.journal.told.by_arm(len(study.journal.names))
-    intervals = _intervals_of(study)
-    columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
+    intervals, found = _intervals_of(study), [Moments().add(x) for x in rewards]
+    means = pooled_means(study.journal) if study.pooled else [one.mean for one in found]
+    columns = {"arm": study.journal.names, **_counts(study.journal), "mean": means}
+    columns |= {"std": [one.deviation for one in found]}
     columns |= {"low": [one.low for one in intervals], "high": [one.high for one in intervals]}
     frame = Summary(pd.DataFrame(columns).set_index("arm"))
     frame["no_interval"] = pd.Series(_why_no_interval(study, rewards, intervals), index=frame.index, dtype="str")
     if study.control is not None:
         _add_lifts(frame, study, study.journal.names.index(study.control))
+    values = _values(study, rewards, means)
     if not isinstance(study.policy.objective, Mean):
-        _add_values(frame, study, rewards)
+        _add_values(frame, study, rewards, values)
     _describe(frame, study, rewards)
-    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_in(frame, study)
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_of(study, values, intervals)
     _add_comparisons(frame, study)
     return frame
 
@@ -147,16 +153,12 @@ def _counts(journal: StudyView) -> dict[str, list[Any]]:
     return {"active": list(journal.active), **{key: column.tolist() for key, column in counts.items()}}
 
 
-def _moments(study: Summarized, rewards: Sequence[Floats]) -> dict[str, list[float]]:
-    """Return the mean and the standard deviation of each arm's rewards."""
-    found = [Moments().add(x) for x in rewards]
-    means = pooled_means(study.journal) if study.pooled else [one.mean for one in found]
-    return {"mean": means, "std": [one.deviation for one in found]}
+def _intervals_of(study: Summarized) -> Sequence[Interval]:
+    """Return an interval for each arm's mean, in one segment or over all of them."""
+    return _in_all_segments(study, partial(_intervals, bounds=study.bounds))
 
 
-def _intervals_of(study: Summarized) -> list[Interval]:
-    """Return the interval of each arm's mean."""
-    intervals = partial(_intervals, bounds=study.bounds)
+def _in_all_segments(study: Summarized, intervals: Intervals) -> Sequence[Interval]:
     if study.pooled:
         return pooled_intervals(study.journal, intervals, study.confidence)
     return intervals(study.journal, study.confidence)
@@ -173,20 +175,15 @@ def _why_no_interval(
 
 def _add_lifts(frame: "pd.DataFrame", study: Summarized, base: int) -> None:
     """Add the differences from the control, with intervals that hold together."""
-    journal, lifts_of = study.journal, partial(_lifts, base=base, bounds=study.bounds)
-    lifts = (
-        pooled_intervals(journal, lifts_of, study.confidence) if study.pooled else lifts_of(journal, study.confidence)
-    )
+    lifts = _in_all_segments(study, partial(_lifts, base=base, bounds=study.bounds))
     frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
     frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
     frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
 
 
-def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> None:
+def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats], values: Sequence[float]) -> None:
     """Add what the policy maximizes instead of the mean; over segments, it is no average and therefore not defined."""
-    objective, turn = study.policy.objective, study.direction.turn
-    values = [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
-    frame["value"] = math.nan if study.pooled else values
+    objective, frame["value"] = study.policy.objective, values
     if isinstance(objective, CVaR):
         whole, own = mirrored(study.direction.name, *study.bounds), levels(study.journal.since, study.confidence)
         ends, words = cvar_sequences([whole.turn(x) for x in rewards], objective.level, study.bounds, own)
@@ -208,45 +205,31 @@ def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
 
 
-def _best_in(frame: "pd.DataFrame", study: Summarized) -> Best:
-    """Return the best arm of the table, and the reason if there is none."""
-    keys = ("value" if "value" in frame else "mean", "told", "low", "high")
-    judged = [
-        Judged(name, *row)
-        for name, active, *row in zip(frame.index, frame["active"], *(frame[key] for key in keys), strict=True)
-        if active
-    ]
-    judged = [one for one in judged if one.told and not math.isnan(one.value)]
-    objective, larger = study.policy.objective.name, study.direction.larger_is_better
-    return best_arm(judged, larger, objective, _why_no_value(study.policy, study.pooled))
-
-
 def best(study: Summarized) -> Best:
-    """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
+    """Return the best active arm of a summary without making the table, or the reason why there is none yet."""
+    rewards = study.journal.told.by_arm(len(study.journal.names))
+    means = pooled_means(study.journal) if study.pooled else [Moments().add(x).mean for x in rewards]
+    return _best_of(study, _values(study, rewards, means), _intervals_of(study))
+
+
+def _values(study: Summarized, rewards: Sequence[Floats], means: Sequence[float]) -> Sequence[float]:
+    """Return the value of each arm's rewards for the policy's objective; NaN if it is not known."""
+    objective, turn = study.policy.objective, study.direction.turn
+    if isinstance(objective, Mean):
+        return means
     if study.pooled:
-        return _best_pooled(study)
-    journal, objective, turn = study.journal, study.policy.objective, study.direction.turn
-    rewards, own, judged = journal.told.by_arm(len(journal.names)), levels(journal.since, study.confidence), []
-    for arm in journal.known_arms():
-        x = rewards[arm]
-        value = Moments().add(x).mean if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
-        interval = mean_interval(x, study.bounds, float(own[arm]))
-        judged.append(Judged(journal.names[arm], float(value), x.size, *interval))
-    return best_arm(judged, study.direction.larger_is_better, objective.name)
+        return [math.nan] * len(rewards)
+    return [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
 
 
-def _best_pooled(study: Summarized) -> Best:
-    """Return the best arm over all segments, for policies that judge arms by their means."""
-    journal, objective, why = study.journal, study.policy.objective, _why_no_value(study.policy, pooled=True)
-    if not isinstance(objective, Mean):
-        return Best(None, why)
-    means, intervals = pooled_means(journal), _intervals_of(study)
+def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Interval]) -> Best:
+    journal, objective = study.journal, study.policy.objective.name
     judged = [
-        Judged(journal.names[arm], means[arm], journal.n_told[arm], *intervals[arm])
+        Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm])
         for arm in journal.known_arms()
-        if not math.isnan(means[arm])
+        if not math.isnan(values[arm])
     ]
-    return best_arm(judged, study.direction.larger_is_better, objective.name, why)
+    return best_arm(judged, study.direction.larger_is_better, objective, _why_no_value(study.policy, study.pooled))
 
 
 def _why_no_value(policy: Policy, pooled: bool) -> str:
@@ -372,11 +355,6 @@ def study_html(study: "ReadableStudy") -> str:
 
 
 # Arms over all segments of a study: means as if every segment had tried each arm in the same proportion
-
-
-NO_INTERVAL = "no interval in some segment"
-
-Intervals = Callable[[StudyView, float], Sequence[Interval]]
 
 
 def shares_of_segments(journal: StudyView) -> dict[str, float]:

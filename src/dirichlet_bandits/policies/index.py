@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, jit
+from dirichlet_bandits.compiler import Direct, borrowed, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
-from dirichlet_bandits.engine.verbs import specialized, verb
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities
-from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
-from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.types import Floats, Ints, Records
+from dirichlet_bandits.types import Floats, Ints
 
 
 @verbs.implements(verbs.init)
@@ -74,6 +72,7 @@ def larger(
 @verbs.implements(verbs.select)
 def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     """Return the arm with the largest index."""
+    state, rng = borrowed(state), borrowed(rng)
     total, best_mean = overview(state)
     best, largest, ties = 0, -np.inf, 0
     for arm in range(state.pulls.size):
@@ -155,46 +154,3 @@ def normalized(chances: Floats) -> Floats:
         warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=3)
         return chances.copy()
     return chances / total
-
-
-@verb
-def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Records) -> Any:
-    """Return the arm's index up to rounding, from the stored power sums (``numerics/kinf_series.py``)."""
-
-
-def all_incremental_indices(policy: Any, state: Any, expansions: Records) -> Floats:
-    """Return the index of every arm up to rounding, from the stored power sums; an entry point."""
-    total, best_mean = overview(state)
-    indices = np.empty(state.pulls.size)
-    for arm in range(state.pulls.size):
-        indices[arm] = incremental_index(policy, state, arm, total, best_mean, expansions)
-    return indices
-
-
-class IncrementalIndices:
-    """Propensities at a cost that does not grow with the rewards, for policies with an ``incremental_index``.
-
-    Incremental indices differ from exact ones by rounding. Where rounding could matter, because arms are tied or nearly
-    tied, the exact indices decide.
-    """
-
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._policy = policy
-        self._indices: Callable[..., Floats] = specialized(all_incremental_indices, policy.params)
-        self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
-
-    def indices(self, state: Any) -> Floats:
-        """Return the indices of all arms, up to rounding."""
-        return self._indices(self._policy.params, state, self._expansions)
-
-    def propensities(self, state: Any) -> Floats:
-        """Return the propensities, from incremental indices if one is the largest beyond doubt."""
-        indices = self.indices(state)
-        best = indices.argmax()
-        second = raised.py_func(float(np.delete(indices, best).max()))  # type: ignore[attr-defined]
-        if not second < indices[best]:  # ties, or NaN
-            return index_propensities(self._policy, state)
-        return np.asarray(np.arange(indices.size) == best, np.float64)
-
-    def without_compiling(self, state: Any) -> None:
-        """Return None: which indices are compiled depends on the rewards."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from dirichlet_bandits import policies
-from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.engine.verbs import has_own
+from dirichlet_bandits.environments.objective import Mean, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.rounds import round_propensities, win_probability
@@ -77,7 +77,7 @@ def policy_class(name: object) -> type[Policy] | None:
     """Return the policy class of this name, importing its family, or None if there is none.
 
     >>> policy_class("UCB1"), policy_class("rounds")
-    (<class 'dirichlet_bandits.policies.ucb.rule.UCB1'>, None)
+    (<class 'dirichlet_bandits.policies.ucb.UCB1'>, None)
     """
     found = getattr(policies, name, None) if isinstance(name, str) and name.isidentifier() else None
     return found if isinstance(found, type) and issubclass(found, Policy) and found is not Policy else None

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, overload
 
+from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.detectors import CUSUM, GLR, MeanShift
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.registry import all_policies, policy_class
@@ -66,6 +67,10 @@ parameter once (got 'UCB1(sigma=1, sigma=2)')
     return made
 
 
+Policies = Mapping[str, Policy | str] | Sequence[Policy | str] | Policy | str
+"""One or several policies of the library, as :func:`as_policies` takes them."""
+
+
 @overload
 def as_policy(policy: Policy | str, where: str = ...) -> Policy: ...
 
@@ -79,14 +84,44 @@ def as_policy(policy: object, where: str = "policy") -> Any:
     return parse_policy(policy, where) if isinstance(policy, str) else policy
 
 
+def as_policies(given: object, where: str = "policies", classes: Collection[str] = ()) -> dict[str, Any]:
+    """Return policies by name, given as a dict, a list or a single one, each as such or as a text.
+
+    A policy without a name is named by its class and by what distinguishes it. Without a dict, a text that is one of
+    the names in ``classes`` stays what it is.
+
+    >>> as_policies(["RDS", "UCB1(sigma=1)", "NPTS"], classes=["NPTS"])
+    {'RDS': RDS(rho='sqrt-log', level=None), 'UCB1': UCB1(sigma=1), 'NPTS': 'NPTS'}
+    >>> as_policies("RDS") == as_policies({"RDS": "RDS()"}) == as_policies(parse_policy("RDS"))
+    True
+    """
+    if isinstance(given, Mapping):
+        return {name: as_policy(policy, f"{where}[{name!r}]") for name, policy in given.items()}
+    several = {f"{where}[{k}]": x for k, x in enumerate(given)} if isinstance(given, list | tuple) else {where: given}
+    made = [x if isinstance(x, str) and x in classes else as_policy(x, place) for place, x in several.items()]
+    kept = [policy for policy in made if isinstance(policy, str)]
+    others = iter(short_names([policy for policy in made if not isinstance(policy, str)], taken=kept))
+    named = {policy if isinstance(policy, str) else next(others): policy for policy in made}
+    if len(named) < len(made):
+        raise ArgumentError(where, "different from each other, or named by a dict", made)
+    return named
+
+
 def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
     """Return the policy of a table: the name of its class, its parameters, and tables of the objects among them.
+
+    Or ``policy`` is a text with the parameters, ``"NPTS(upper=1)"``.
 
     >>> policy_from_table("it", {"policy": "SlidingWindow", "window": 5, "inner": {"policy": "NPTS", "upper": 1}})
     SlidingWindow(policy=NPTS(upper=1), window=5)
     """
-    kind: type[Policy] = chosen(where, "policy", POLICY.known, table)
     given = {key: value for key, value in table.items() if key not in ("name", "policy")}
+    text = table.get("policy")
+    if isinstance(text, str) and "(" in text:
+        for key in given:
+            raise FieldError(f"'{where}.{key}' is not needed: the policy is written with its parameters")
+        return parse_policy(text, f"{where}.policy")
+    kind: type[Policy] = chosen(where, "policy", POLICY.known, table)
     for key in PARTS & given.keys():
         part = under(where, one_table, given, key)
         given[key] = choose(f"{where}.{key}", key, POLICY.parts, part or {})

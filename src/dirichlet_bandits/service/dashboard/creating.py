@@ -3,26 +3,118 @@
 import json
 import math
 import re
+import secrets
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
+from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
+from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies.registry import all_policies, has_propensities
 from dirichlet_bandits.service.calls import CreateStudy
-from dirichlet_bandits.service.dashboard.access import Creating, routes
+from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Creating, Reading, Text, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
-from dirichlet_bandits.service.dashboard.importing import read_history
 from dirichlet_bandits.service.dashboard.overview import code as shown_code
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.specs import parse
+
+_SHOWN: Final = 5
+_NONE: Final = "\N{EMPTY SET}"  # what the menu sends; an empty text would mean that nothing was chosen
+
+
+class Sent(BaseModel):
+    """A file that was previewed, its columns, and whether to import it now."""
+
+    name: str
+    identity: str = ""
+    token: str
+    text: str
+    source: str = "the file"
+    arm: str | None = None
+    reward: str | None = None
+    time: str | None = None
+    propensity: str | None = None
+    now: bool = False
+
+    def table(self) -> CSVTable:
+        """Return the table in the file."""
+        return CSVTable(self.text, self.source, forgiving=True)
+
+    def columns(self, table: CSVTable) -> dict[str, int]:
+        """Return the column of each kind that has not been declined: the chosen one, else one with a usual name."""
+        return table.columns({kind: getattr(self, kind) for kind in COLUMNS if getattr(self, kind) != _NONE})
+
+
+@routes.get("/study/import")
+def import_page(request: Request, studies: Reading, name: str) -> Response:
+    """Show the form for a file."""
+    return page(request, "import.html", study=studies.study(name), error=None, sent=None)
+
+
+@routes.post("/import")
+def preview(request: Request, studies: Changing, name: Text, file: UploadFile) -> Response:
+    """Show what a file contains; nothing is stored."""
+    source = file.filename or "the file"
+    text, notes = decoded(file.file.read(), source, forgiving=True)
+    sent = Sent(name=name, token=secrets.token_urlsafe(16), text=text, source=source)
+    return _previewed(request, studies.study(name), sent, notes)
+
+
+@routes.post("/import/rows")
+def import_rows(request: Request, studies: ChangingAny, sent: Annotated[Sent, Form()]) -> Response:
+    """Add the trials of a file, or show the preview again with other columns."""
+    study = studies.expecting(sent.identity).study(sent.name)
+    if not sent.now:
+        return _previewed(request, study, sent)
+    try:
+        table = sent.table()
+        frame = read_file(table, sent.columns(table), study)
+        study.add_trials(frame, token=sent.token)
+    except DirichletBanditsError as error:
+        return _previewed(request, study, sent, refusal=error)
+    return back_to(study.name, imported=len(frame["arm"]))
+
+
+def _previewed(
+    request: Request, study: Study, sent: Sent, notes: Sequence[str] = (), refusal: DirichletBanditsError | None = None
+) -> Response:
+    """Render the preview, or the reason why there is none, with menus for the columns."""
+    values: dict[str, Any] = {"sent": sent, "most": _SHOWN, "no_column": _NONE, "found": None, "header": [], "used": {}}
+    try:
+        table = sent.table()
+        values["header"] = table.header
+        values["used"] = sent.columns(table)
+        frame = read_file(table, values["used"], study)
+        by_arm = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in rewards_by_arm(frame).items()]
+        values["found"] = {"rows": read_past(frame), "by_arm": by_arm, "report": [*notes, *table.report]}
+    except DirichletBanditsError as error:
+        refusal = error
+    unread = isinstance(refusal, FormatError)  # the file, not the storage
+    status = 200 if refusal is None else 422 if unread else status_of(refusal)
+    words = None if refusal is None else str(refusal) if unread else for_people(refusal)
+    return page(request, "import.html", status, study=study, error=words, **values)
+
+
+def read_history(content: bytes, source: str) -> tuple[dict[str, list[float]], list[str]]:
+    """Read the rewards of a file by arm, for a study that is still to be created, and report what was changed.
+
+    >>> read_history(b"arm;reward\\nred;1,5\\nblue;\\nred;2\\n", "past.csv")
+    ({'red': [1.5, 2.0]}, ['1 of 3 rows: blank', '1 of 2 values: decimal commas'])
+    """
+    text, notes = decoded(content, source, forgiving=True)
+    table = CSVTable(text, source, forgiving=True)
+    rewards = rewards_by_arm(read_file(table, table.columns({"arm": None, "reward": None})))
+    return rewards, notes + table.report
+
 
 MEASURES: Final = {
     "binary": "yes or no, such as a click or a sale",
@@ -40,53 +132,6 @@ REASONS: Final = {
     "BCVTS": "It compares arms by the mean of their worst fifth, and needs only the upper limit.",
 }
 """Why a policy suits the answers that lead to it."""
-
-
-class Answers(NamedTuple):
-    """The answers about the rewards; limits are texts as typed."""
-
-    measure: str = "any"
-    direction: str = MAXIMIZE
-    matters: str = "average"
-    lower: str = ""
-    upper: str = ""
-
-
-class Chosen(NamedTuple):
-    """A policy as it is written in code, and the bounds of the rewards."""
-
-    policy: str
-    bounds: tuple[float, float] | None
-
-
-def choose(answers: Answers) -> Chosen:
-    """Return the policy that suits the answers.
-
-    >>> choose(Answers("binary"))
-    Chosen(policy="ThompsonSampling('bernoulli')", bounds=(0.0, 1.0))
-    >>> choose(Answers("bounded", lower="0", upper="9"))
-    Chosen(policy='NPTS(upper=9)', bounds=(0.0, 9.0))
-    >>> choose(Answers("bounded", "minimize", lower="0", upper="9"))
-    Chosen(policy='BinarizedTS(lower=0, upper=9)', bounds=(0.0, 9.0))
-    >>> choose(Answers("any", matters="bad"))
-    Chosen(policy='RDS(level=0.2)', bounds=None)
-    """
-    if answers.measure not in MEASURES:
-        raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", answers.measure)
-    bounds = (0.0, 1.0) if answers.measure == "binary" else None
-    if answers.measure == "bounded":
-        bounds = _limit("lower", answers.lower), _limit("upper", answers.upper)
-    if answers.matters == "bad":
-        usable = bounds is not None and answers.direction != MINIMIZE
-        return Chosen(
-            f"BCVTS(upper={bounds[1]:g}, level={LEVEL})" if usable and bounds else f"RDS(level={LEVEL})", bounds
-        )
-    if answers.measure == "binary" and answers.direction != MINIMIZE:
-        return Chosen("ThompsonSampling('bernoulli')", bounds)
-    if bounds is not None:
-        two_sided = f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
-        return Chosen(two_sided if answers.direction == MINIMIZE else f"NPTS(upper={bounds[1]:g})", bounds)
-    return Chosen("RDS()", None)
 
 
 def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
@@ -143,12 +188,12 @@ class TypedStudy(BaseModel):
     def settings(self) -> StudySettings:
         """Return the settings of the study; without a policy, the answers about the rewards choose one."""
         names = arm_names(self.arm, self.alone)
-        chosen = self.chosen()
+        policy, bounds = self.chosen()
         warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
         given: dict[str, Any] = {
             "arms": names,
-            "policy": chosen.policy,
-            "bounds": chosen.bounds,
+            "policy": policy,
+            "bounds": bounds,
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
@@ -160,11 +205,32 @@ class TypedStudy(BaseModel):
         }
         return StudySettings(**given)
 
-    def chosen(self) -> Chosen:
-        """Return the policy that was typed or that the answers lead to, and the bounds of the rewards."""
-        answers = Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
-        chosen = choose(answers)
-        return chosen._replace(policy=self.policy.strip() or chosen.policy)
+    def chosen(self) -> tuple[str, tuple[float, float] | None]:
+        """Return the policy that was typed or that suits the answers, as code has it, and the bounds of the rewards.
+
+        >>> TypedStudy(measure="binary").chosen()
+        ("ThompsonSampling('bernoulli')", (0.0, 1.0))
+        >>> TypedStudy(measure="bounded", direction="minimize", lower="0", upper="9").chosen()
+        ('BinarizedTS(lower=0, upper=9)', (0.0, 9.0))
+        >>> TypedStudy(measure="any", matters="bad").chosen()
+        ('RDS(level=0.2)', None)
+        """
+        if self.measure not in MEASURES:
+            raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", self.measure)
+        bounds = (0.0, 1.0) if self.measure == "binary" else None
+        if self.measure == "bounded":
+            bounds = _limit("lower", self.lower), _limit("upper", self.upper)
+        return self.policy.strip() or self._suited(bounds), bounds
+
+    def _suited(self, bounds: tuple[float, float] | None) -> str:
+        costs = self.direction == MINIMIZE
+        if self.matters == "bad":
+            return f"RDS(level={LEVEL})" if bounds is None or costs else f"BCVTS(upper={bounds[1]:g}, level={LEVEL})"
+        if bounds is None:
+            return "RDS()"
+        if costs:
+            return f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
+        return "ThompsonSampling('bernoulli')" if self.measure == "binary" else f"NPTS(upper={bounds[1]:g})"
 
     def _late(self) -> float | Literal["abandon"] | None:
         if self.late.strip():
@@ -189,7 +255,7 @@ def new_page(
 
 
 @routes.post("/new/file")
-def read_file(request: Request, studies: Creating, file: UploadFile) -> Response:
+def new_from_file(request: Request, studies: Creating, file: UploadFile) -> Response:
     """Show the form with the arms and rewards of a file; nothing is created."""
     try:
         history, report = read_history(file.file.read(), file.filename or "the file")
@@ -215,7 +281,7 @@ def create(request: Request, studies: Creating, typed: Annotated[TypedStudy, For
 def guide(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form()]) -> Response:
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
-        settings, policy = typed.settings().as_json(), typed.chosen().policy
+        settings, policy = typed.settings().as_json(), typed.chosen()[0]
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
     reason = "" if typed.policy.strip() else REASONS[parse(policy).name]
@@ -229,15 +295,8 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
         past = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in typed.history().items() if x]
     except ArgumentError:  # which is shown
         past = []
-    values = {
-        "typed": typed,
-        "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
-        "measures": MEASURES,
-        "first_arm": _FIRST,
-        "policies": [name for name, policy in all_policies().items() if has_propensities(policy)],
-        "error": None,
-        "questioned": False,
-        "past": past,
-        "report": [],
-    }
-    return page(request, "new.html", status, **{**values, **said})
+    rows = filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1)
+    known = {"measures": MEASURES, "first_arm": _FIRST}
+    known["policies"] = [name for name, policy in all_policies().items() if has_propensities(policy)]
+    said = {"error": None, "questioned": False, "report": [], **said}
+    return page(request, "new.html", status, typed=typed, rows=rows, past=past, **known, **said)

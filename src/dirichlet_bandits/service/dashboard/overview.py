@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.environments import CVaR
+from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study, Trial, lateness
@@ -24,7 +24,6 @@ FIRST: Final = 5
 _MOST_DECIMALS: Final = 6
 _LARGE: Final = 1e9
 _OTHER: Final = 8
-_SEED_DIGITS: Final = 8
 
 
 def overview(study: Study) -> dict[str, Any]:
@@ -54,7 +53,6 @@ def overview(study: Study) -> dict[str, Any]:
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
-        "seed": short_seed(study.seed),
         "floor_typed": floor_typed(study.floor),
         "rows": rows,
         "attrs": summary.attrs,
@@ -126,16 +124,6 @@ def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:
     by_mean = 2 - math.floor(math.log10(largest)) if largest > 0.0 else by_width
     decimals = max(0, by_width, min(by_mean, by_width + 1))
     return decimals if decimals <= _MOST_DECIMALS else None
-
-
-def short_seed(seed: int) -> str:
-    """Return a seed in a form that people can compare.
-
-    >>> short_seed(42), short_seed(301464646622280655677346925882554694042)
-    ('42', '30146464…')
-    """
-    digits = str(seed)
-    return digits if len(digits) <= _SEED_DIGITS else digits[:_SEED_DIGITS] + "…"
 
 
 def last_activity(log: pd.DataFrame) -> Any:
@@ -212,16 +200,6 @@ def to_do(pending: Sequence[Trial], what: str, active: Sequence[str]) -> str:
     return f"Try {pending[0].arm} and report the {what} of trial {pending[0].id}{rest}."
 
 
-class Name:
-    """What the code has instead of a value: the name of a variable, or an expression."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 def code(name: str, settings: Mapping[str, Any]) -> str:
     """Return the Python code that creates a study with these settings, as JSON has them; past rewards have a name.
 
@@ -234,12 +212,12 @@ def code(name: str, settings: Mapping[str, Any]) -> str:
         control='red',
     )
     """
-    shown: dict[str, Any] = {}
+    written = {key: repr(value) for key, value in settings.items()}
     if "bounds" in settings:
-        shown["bounds"] = tuple(settings["bounds"])
+        written["bounds"] = repr(tuple(settings["bounds"]))
     if "window" in settings:
-        shown["window"] = lateness.shown(settings["window"])
+        written["window"] = repr(lateness.shown(settings["window"]))
     if "history" in settings:
-        shown["history"] = Name("past")  # too long to be shown
-    lines = [repr(name), *(f"{key}={shown.get(key, value)!r}" for key, value in settings.items())]
+        written["history"] = "past"  # too long to be shown
+    lines = [repr(name), *(f"{key}={value}" for key, value in written.items())]
     return "\n".join(["db.create_study(", *(f"    {line}," for line in lines), ")"])

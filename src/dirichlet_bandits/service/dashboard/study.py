@@ -25,6 +25,9 @@ from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import LOG
 
+Number = Annotated[int | None, Query(ge=0)]
+From = Annotated[int, Query(ge=0, lt=2**31)]
+
 LAST: Final = "X-Bandits-Last"
 """The header with the number of the last event that a part of a page shows."""
 
@@ -34,10 +37,10 @@ def study_page(
     request: Request,
     studies: Reading,
     name: str,
-    trial: Annotated[int | None, Query(ge=0)] = None,
-    asked: Annotated[int | None, Query(ge=0)] = None,
-    done: Annotated[int | None, Query(ge=0)] = None,
-    imported: Annotated[int | None, Query(ge=0)] = None,
+    trial: Number = None,
+    asked: Number = None,
+    done: Number = None,
+    imported: Number = None,
 ) -> Response:
     """Show a study. ``trial`` fills the form; ``asked`` is the first trial of an ask, ``done`` a changed trial,
     and ``imported`` the number of imported trials.
@@ -46,9 +49,7 @@ def study_page(
 
 
 @routes.get("/study/live")
-def live_part(
-    request: Request, studies: Reading, name: str, seen: Annotated[int | None, Query(ge=0)] = None
-) -> Response:
+def live_part(request: Request, studies: Reading, name: str, seen: Number = None) -> Response:
     """Return the parts of the page that change, or nothing if there was no event since the one that it has ``seen``."""
     study = studies.study(name)
     last = local_of(study).journal().last  # before the overview, which may have more
@@ -77,9 +78,9 @@ def show_study(request: Request, study: Study, status: int = 200, **said: Any) -
         "fresh": fresh,
         "done": None if done is None or done >= len(log) else {"id": done, **log.iloc[done].to_dict()},
         "trial": "" if trial is None else trial,
-        "reward": said.get("reward", ""),
         "segment": said.get("segment") or next((waiting.segment for waiting in fresh), None),
         "asked_unit": said.get("unit", ""),
+        "reward": said.get("reward", ""),
         "error": said.get("error"),
         "imported": said.get("imported"),
         "token": secrets.token_urlsafe(16),
@@ -97,12 +98,7 @@ _TRIALS: Final = 50
 
 @routes.get("/study/trials")
 def trials_page(
-    request: Request,
-    studies: Reading,
-    name: str,
-    arm: str = "",
-    status: str = "",
-    first: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    request: Request, studies: Reading, name: str, arm: str = "", status: str = "", first: From = 0
 ) -> Response:
     """Show a page of the trials, newest first, filtered by arm and status."""
     study = studies.study(name)
@@ -111,18 +107,16 @@ def trials_page(
     found = log[(log["arm"] == arm) if arm else log["arm"].notna()]
     found = found[found["status"] == status] if status else found
     rows = found.iloc[::-1].iloc[first : first + _TRIALS]
-    values: dict[str, Any] = {
-        "study": study,
-        "rows": [_row(id, row) for id, row in rows.to_dict("index").items()],
+    newer = max(first - _TRIALS, 0) if first else None
+    older = first + _TRIALS if first + _TRIALS < len(found) else None
+    filtered: dict[str, Any] = {
         "arms": arms,
         "statuses": STATUSES,
         "chosen": {"arm": arm, "status": status},
         "n_found": len(found),
-        "first": first,
-        "newer": max(first - _TRIALS, 0) if first else None,
-        "older": first + _TRIALS if first + _TRIALS < len(found) else None,
     }
-    return page(request, "trials.html", **values)
+    listed = [{"id": id, **row} for id, row in rows.to_dict("index").items()]
+    return page(request, "trials.html", study=study, rows=listed, first=first, newer=newer, older=older, **filtered)
 
 
 @routes.get("/study/trial")
@@ -139,13 +133,9 @@ def show_trial(request: Request, study: Study, id: int, status: int = 200, **sai
     if id >= len(log):
         raise NotFoundError(f"no trial {id} in the study {study.name!r} (trials so far: {len(log)})")
     typed = {"error": None, "reward": "", "reason": "", "note": "", "done": False} | said
-    row = _row(id, log.iloc[id].to_dict())
+    row = {"id": id, **log.iloc[id].to_dict()}
     limits = {"most": LONGEST_NAME, "longest": LONGEST_NOTE}
     return page(request, "trial.html", status, study=study, row=row, happened=study.events(trial=id), **limits, **typed)
-
-
-def _row(id: Any, row: dict[Any, Any]) -> dict[str, Any]:
-    return {"id": id, **row}
 
 
 # The first page: one card per study, and search
@@ -156,27 +146,15 @@ _FEW_POINTS: Final = 60
 
 
 @routes.get("/")
-def studies_page(
-    request: Request,
-    studies: Reading,
-    q: str = "",
-    first: Annotated[int, Query(ge=0, lt=2**31)] = 0,
-    archived: bool = False,
-) -> Response:
+def studies_page(request: Request, studies: Reading, q: str = "", first: From = 0, archived: bool = False) -> Response:
     """Show a page of the studies whose name contains ``q``, newest first; with ``archived``, the archived ones."""
     every = studies.names(archived)[::-1]
     names = [name for name in every if q.strip().casefold() in name.casefold()]
-    values: dict[str, Any] = {
-        "cards": [_card(studies, name) for name in names[first : first + _CARDS]],
-        "n_found": len(names),
-        "n_studies": len(every),
-        "q": q,
-        "first": first,
-        "more": first + _CARDS if first + _CARDS < len(names) else None,
-        "archived": archived,
-        "n_archived": 0 if archived else len(studies.names(archived=True)),
-    }
-    return page(request, "studies.html", **values)
+    more = first + _CARDS if first + _CARDS < len(names) else None
+    counts = {"n_archived": 0 if archived else len(studies.names(archived=True)), "n_studies": len(every)}
+    counts |= {"n_found": len(names)}
+    cards = [_card(studies, name) for name in names[first : first + _CARDS]]
+    return page(request, "studies.html", cards=cards, q=q, first=first, more=more, archived=archived, **counts)
 
 
 def _card(studies: OpenStudies, name: str) -> dict[str, Any]:
