@@ -73,7 +73,7 @@ def test_a_forged_decision_is_noticed(study, forgery):
 def test_an_event_without_a_number_is_damage(study, place):
     events = list(local_of(study).rows())
     events[place] = events[place]._replace(number=None)
-    with pytest.raises(db.errors.FormatError, match="event None|is missing|is damaged"):
+    with pytest.raises(db.errors.FormatError, match=r"event None|is missing|is damaged"):
         replay(events, local_of(study).new_decider())
 
 
