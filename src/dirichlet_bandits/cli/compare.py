@@ -129,7 +129,7 @@ def _periods(file: Path, period: str, horizon: int, columns: dict[str, Any], lev
     return db.read_periods(file, period=period, horizon=horizon, objective=objective, **columns)
 
 
-def _bandit(file: Path, columns: dict[str, Any], level: float | None) -> "db.Bandit | db.World":
+def _bandit(file: Path, columns: dict[str, Any], level: float | None) -> "db.Environment":
     """Read the arms of the file, with the objective of the option ``--level``."""
     objective = None if level is None else db.CVaR(level)
     if file.suffix.lower() != ".toml":
@@ -140,19 +140,19 @@ def _bandit(file: Path, columns: dict[str, Any], level: float | None) -> "db.Ban
     found = db.experiments.read_bandit(file)
     if objective is None:
         return found
-    if not isinstance(found, db.Bandit):
+    if not found.still:
         raise ArgumentError("--level", "omitted if arms change: write [objective] in the file", level)
-    return db.Bandit(found.arms, found.names, objective=objective)
+    return db.Bandit(list(found.laws(1).values()), found.names, objective=objective)
 
 
-def _said_of(bandit: "db.Bandit | db.World") -> str:
-    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints of a world."""
-    if not isinstance(bandit, db.Bandit):
+def _said_of(bandit: "db.Environment") -> str:
+    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints."""
+    if not bandit.still:
         changes = getattr(bandit, "breakpoints", ())
         when = f", which change at pulls {', '.join(map(str, changes))}" if changes else ""
         return f"{len(bandit)} arms: {', '.join(bandit.names)}{when}"
     told = []
-    for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
+    for name, law, value in zip(bandit.names, bandit.laws(1).values(), bandit.values_over(1)[0], strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
         told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
     return f"{len(bandit)} arms: " + "; ".join(told)
