@@ -20,7 +20,7 @@ from dirichlet_bandits.files import plain_text
 
 if TYPE_CHECKING:
     import dirichlet_bandits as db
-    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.environments import Bandit
 
 Form = Literal["text", "json", "csv"]
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
-from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.declared import Declared, declared, integer, text
+from dirichlet_bandits.environments import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals
 from dirichlet_bandits.inference.intervals import are_finite

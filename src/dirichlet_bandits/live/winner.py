@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.differences import sample
 from dirichlet_bandits.inference.drift import drifting

@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.environments import CVaR
+from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study, Trial, lateness
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard.rendering import floor_typed, sentence
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
-from dirichlet_bandits.service.dashboard.wording import floor_typed, sentence
 
 LISTED: Final = 50
 FIRST: Final = 5
