@@ -105,7 +105,7 @@ class Asked(NewTrial):
         else:  # outside of the rounds that count
             start = self.trial if self.decider is not None else journal.records.trial(self.first).round
         journal.add_trial(self.trial, self.arm)
-        journal.records.add(self.propensity, start, at)
+        journal.records.add(self.propensity, start, at, chances=self.propensities)
 
 
 @dataclass(slots=True)
@@ -300,7 +300,8 @@ class FloorSet(Event):
 class WinnerDeclared(Event):
     """A winner was named: the arm, the question that it answers, and the number of trials at that time.
 
-    ``segment`` is that of the question, None in a study without segments.
+    ``segment`` is that of the question, None in a study without segments. ``claim`` names what is claimed, except in
+    earlier versions.
     """
 
     kind = 11
@@ -311,6 +312,7 @@ class WinnerDeclared(Event):
     trials: int
     proved: bool
     segment: str | None = None
+    claim: str | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> "WinnerDeclared":
@@ -319,7 +321,8 @@ class WinnerDeclared(Event):
         good = type(delta) is float and 0.0 < delta < 1.0 and type(arm) is int
         if not good or not isinstance(said, dict) or type(said["trials"]) is not int:
             raise FormatError(f"event {number} names the winner {arm!r} with {note!r}: the storage is damaged")
-        return cls(arm, delta, float(said["margin"]), said["trials"], bool(said["proved"]), said.get("segment"))
+        asked = said["trials"], bool(said["proved"]), said.get("segment"), said.get("claim")
+        return cls(arm, delta, float(said["margin"]), *asked)
 
     def columns(self) -> Columns:
         """Return the event as a row has it.
@@ -329,6 +332,7 @@ class WinnerDeclared(Event):
         """
         said: dict[str, Any] = {"margin": self.margin, "trials": self.trials, "proved": self.proved}
         said |= {} if self.segment is None else {"segment": self.segment}
+        said |= {} if self.claim is None else {"claim": self.claim}
         return None, self.arm, self.delta, None, json.dumps(said)
 
     def apply(self, journal: "Journal", at: float) -> None:

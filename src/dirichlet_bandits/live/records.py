@@ -74,6 +74,7 @@ class Records:
     def __init__(self, journal: "Journal") -> None:
         self._journal = journal
         self.round_of: list[int] = []
+        self.chances_of: dict[int, bytes] = {}  # propensities of all arms, by the first trial of a round
         self.propensity_of: list[float] = []
         self.asked_at: list[float] = []
         self.ended_at: dict[int, float] = {}
@@ -81,6 +82,7 @@ class Records:
         self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
         self.aside: dict[int, float] = {}  # the rewards of trials that do not count
         self.past: set[int] = set()
+        self._latest = -1  # round whose propensities are kept; often, the next one has the same
         self.last_at = -math.inf  # when the last trial was asked for, or ended
         self.history_of: dict[int, list[Revision]] = {}
         self.annotation_of: dict[int, dict[str, Any]] = {}
@@ -93,8 +95,12 @@ class Records:
 
     # What events do
 
-    def add(self, propensity: float, start: int, at: float, past: bool = False) -> None:
-        """Add a trial of the round that began with the trial ``start``."""
+    def add(self, propensity: float, start: int, at: float, past: bool = False, chances: bytes | None = None) -> None:
+        """Add a trial of the round that began with the trial ``start``, with the propensities of all arms."""
+        if chances is not None:
+            before = self.chances_of.get(self._latest)
+            self.chances_of[start] = before if before == chances else chances
+            self._latest = start
         if past:
             self.past.add(len(self.round_of))
         self.propensity_of.append(propensity)

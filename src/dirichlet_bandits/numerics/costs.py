@@ -99,10 +99,6 @@ FEWEST_REPEATED: Final = 32
 """Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
 handing over the run. Where rewards are kept, handing over their places one by one costs more."""
 
-STATISTIC_POINTS: Final = 4096
-"""Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
-1.5 ms."""
-
 MARKS_COST: Final = 100
 """Marking a random subset by bits takes as long as drawing this many rewards one by one ..."""
 
