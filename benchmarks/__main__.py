@@ -1,8 +1,8 @@
 """``make bench``: how many times faster, measured in one run. Machines are noisy; ratios less so.
 
-``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, ``python -m benchmarks relatives``
-all but the policies with a goal: MED to WRSDA. ``python -m benchmarks unsettled`` compares shortcuts with plain loops
-where no shortcut can pay, and ``python -m benchmarks worlds`` the loop of worlds with the plain one.
+``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, and ``python -m benchmarks plain`` all
+but the policies that have no shortcut. ``python -m benchmarks unsettled`` compares shortcuts with plain loops where no
+shortcut can pay, and ``python -m benchmarks worlds`` the loop of worlds with the plain one.
 """
 
 import functools
@@ -18,9 +18,6 @@ from tests.naive import policies as naive
 import dirichlet_bandits as db
 from benchmarks.problems import near_tie, one_good, seven_near_tie, upper, yields
 
-# Microseconds a pull: the authors' Python code with two arms, at 1e4 pulls.
-MEASURED_ELSEWHERE = {"UCB1": 26.0, "RBSDA": 57.0, "NPTS": 380.0}
-
 
 def seconds(job: Callable[[], object], repeats: int = 3) -> float:
     """Least processor time of a few repeats."""
@@ -33,7 +30,12 @@ def seconds(job: Callable[[], object], repeats: int = 3) -> float:
 
 
 def simulation(
-    bandit: db.Bandit | db.World, policy: db.Policy, horizon: int, replications: int, fast: bool, **feedback: Any
+    bandit: db.Bandit | db.World,
+    policy: db.policies.Policy,
+    horizon: int,
+    replications: int,
+    fast: bool,
+    **feedback: Any,
 ) -> float:
     """Seconds a replication on one core, compilation left out; ``feedback`` is the delay or the batches, if any."""
     settings: Any = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False, **feedback}
@@ -88,24 +90,15 @@ def risk() -> None:
 
 
 def row(
-    name: str,
-    bandit: db.Bandit,
-    policy: db.Policy,
-    horizon: int,
-    plain: bool,
-    share: int = 20,
-    goal: str = "",
-    least: int = 8,
+    name: str, bandit: db.Bandit, policy: db.policies.Policy, horizon: int, plain: bool, share: int = 20, least: int = 8
 ) -> float:
     """One line: the fast path against the plain loop, for a share of the runs, and against the rewards; its seconds."""
     runs = max(least, 400_000 // horizon)
     fast, rewards = simulation(bandit, policy, horizon, runs, fast=True), drawing(bandit, horizon)
     slow = simulation(bandit, policy, horizon, max(1, runs // share), fast=False) / fast if plain else math.nan
-    peer = MEASURED_ELSEWHERE.get(name) if horizon == 10_000 and len(bandit) == 7 else None
     shown = f"{slow:9.1f}" if plain else f"{'-':>9s}"
     print(
-        f"  {name:16s} {horizon:8d} {1e3 * fast:10.2f} {fast / rewards:10.1f} {shown} "
-        f"{'-' if peer is None else f'{peer:g} us':>10s} {1e6 * fast / horizon:10.3f}{goal}",
+        f"  {name:16s} {horizon:8d} {1e3 * fast:10.2f} {fast / rewards:10.1f} {shown} {1e6 * fast / horizon:10.3f}",
         flush=True,
     )
     return fast
@@ -114,42 +107,34 @@ def row(
 def heading(title: str) -> None:
     """Above a group of rows."""
     print(f"{title}\n  {'policy':16s} {'pulls':>8s} {'ms a run':>10s} {'/ rewards':>10s} {'plain /':>9s} "
-          f"{'peers*':>10s} {'us a pull':>10s}")  # fmt: skip
+          f"{'us a pull':>10s}")  # fmt: skip
 
 
-def settled(top: float) -> dict[str, db.Policy]:
+def settled(top: float) -> dict[str, db.policies.Policy]:
     """Policies whose fast paths outgrow the plain loop with the horizon."""
     return {
         "RDS": db.RDS(),
         "BDS": db.BDS(rho=4, gamma=3500),
         "QDS": db.QDS(),
         "NPTS": db.NPTS(top),
-        "EmpiricalIMED": db.EmpiricalIMED(top),
     }
 
 
-def classical(top: float) -> dict[str, db.Policy]:
-    """Policies that look at every arm, or nearly so, at every pull."""
+def without_shortcut(top: float) -> dict[str, db.policies.Policy]:
+    """Policies that look at every arm at every pull."""
     return {
         "UCB1": db.UCB1(top / 2),
-        "RUCBLT": db.RUCBLT(),
-        "KLUCB": db.KLUCB("poisson"),
-        "IMED": db.IMED("poisson"),
-    }
-
-
-def family(top: float) -> dict[str, tuple[db.Policy, int]]:
-    """Weighed by divergence, or with duels on sub-samples; and what they may cost, in times the rewards."""
-    return {
-        "MED": (db.MED(upper=top), 60),
-        "MED poisson": (db.MED("poisson"), 60),
-        "MaillardSampling": (db.MaillardSampling(sigma=top / 2), 60),
-        "DMED": (db.DMED(upper=top), 60),
-        "DMED poisson": (db.DMED("poisson"), 60),
-        "LBSDA": (db.LBSDA(), 60),
-        "RBSDA": (db.RBSDA(), 60),
-        "SSMC": (db.SSMC(), 200),
-        "WRSDA": (db.WRSDA(), 250),
+        "KLUCB poisson": db.KLUCB("poisson"),
+        "EmpiricalKLUCB": db.policies.EmpiricalKLUCB(top),
+        "IMED poisson": db.IMED("poisson"),
+        "EmpiricalIMED": db.EmpiricalIMED(top),
+        "MED poisson": db.policies.MED("poisson"),
+        "MED": db.policies.MED(upper=top),
+        "MaillardSampling": db.policies.MaillardSampling(sigma=top / 2),
+        "LBSDA": db.LBSDA(),
+        "RBSDA": db.RBSDA(),
+        "SSMC": db.policies.SSMC(),
+        "WRSDA": db.policies.WRSDA(),
     }
 
 
@@ -161,10 +146,7 @@ def fast_paths(quick: bool) -> None:
     for name, policy in settled(upper(maize)).items():
         for horizon in (10_000, 100_000):
             seconds_at_1e5[name] = row(name, maize, policy, horizon, plain=not (quick and horizon > 10_000))
-    for name, policy in classical(upper(maize)).items():
-        row(name, maize, policy, 10_000, plain=True)
-    row("EmpiricalKLUCB", maize, db.EmpiricalKLUCB(upper(maize)), 1000, plain=True)
-    relatives(maize)
+    plain_loops(maize)
     heading("seven planting dates, a million pulls")
     for name, policy in settled(upper(maize)).items():
         if name == "RDS" or not quick:
@@ -181,7 +163,6 @@ def fast_paths(quick: bool) -> None:
             if name in ("RDS", "QDS", "NPTS"):
                 row(name, seven, policy, horizon, plain=False, least=40)  # runs differ much in length
     many_arms()
-    print("* measured elsewhere, by others: the authors' Python code, two arms")
 
 
 def unsettled() -> None:
@@ -193,7 +174,6 @@ def unsettled() -> None:
         "QDS": db.QDS(2, 0.5),
         "NPTS": db.NPTS(1.0),
         "BCVTS": db.BCVTS(1.0, 0.2),
-        "WRSDA": db.WRSDA(),
     }
     for name, policy in policies.items():
         ratios = [
@@ -239,16 +219,11 @@ def worlds() -> None:
         print(f"  {name:8s} {1e3 * plain:10.2f} {cells}", flush=True)
 
 
-def relatives(maize: db.Bandit) -> None:
-    """The other families at 1e4 pulls, each beside its goal; near ties where duels draw from thousands of rewards."""
-    heading("seven planting dates, the other families")
-    for name, (policy, goal) in family(upper(maize)).items():
-        row(name, maize, policy, 10_000, plain=True, goal=f"  goal: {goal} / rewards")
-    for title, bandit in (("two dates", near_tie()), ("seven dates, the best two", seven_near_tie())):
-        heading(f"{title} 0.03 standard deviations apart")
-        policy, goal = family(upper(bandit))["WRSDA"]
-        shown = f"  goal: {goal} / rewards" if len(bandit) == 2 else ""
-        row("WRSDA", bandit, policy, 10_000, plain=True, share=1, goal=shown)  # the same runs on both sides
+def plain_loops(maize: db.Bandit) -> None:
+    """The policies without a shortcut at 1e4 pulls: above 5 ms, a shortcut that is 8 times as fast may be worth it."""
+    heading("seven planting dates, no shortcut")
+    for name, policy in without_shortcut(upper(maize)).items():
+        row(name, maize, policy, 10_000, plain=False)
 
 
 def many_arms() -> None:
@@ -265,8 +240,8 @@ def many_arms() -> None:
 
 
 if __name__ == "__main__":
-    if "relatives" in sys.argv:
-        relatives(yields())
+    if "plain" in sys.argv:
+        plain_loops(yields())
     elif "unsettled" in sys.argv:
         unsettled()
     elif "worlds" in sys.argv:

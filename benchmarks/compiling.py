@@ -33,8 +33,6 @@ class Seconds(NamedTuple):
 
 def first(name: str) -> Seconds:
     """Processor seconds of the imports and of the first simulation with a policy in this process."""
-    from dirichlet_bandits.cli.compile import sound_example
-
     start = time.process_time()
     import numba
     import numpy as np
@@ -43,7 +41,7 @@ def first(name: str) -> Seconds:
     import dirichlet_bandits as db
 
     bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
-    policy = sound_example(getattr(db, name))
+    policy = getattr(db, name).example()
     begin = time.process_time()
     db.simulate(bandit, policy, horizon=20, replications=2, seed=0, workers=1, progress=False)
     end = time.process_time()
@@ -115,7 +113,7 @@ def main(names: list[str], to_page: bool) -> None:
 
 
 if __name__ == "__main__":
-    from dirichlet_bandits.policies.catalogue import POLICIES
+    from dirichlet_bandits.policies.registry import all_policies
 
     given = sys.argv[1:]
-    main([name for name in given if name != "--write"] or list(POLICIES), "--write" in given)
+    main([name for name in given if name != "--write"] or list(all_policies()), "--write" in given)

@@ -55,12 +55,12 @@ def rewards(bandit: db.Bandit, seed: int) -> Callable[[str], float]:
     return draw
 
 
-def empty(bandit: db.Bandit, policy: db.Policy) -> db.Study:
+def empty(bandit: db.Bandit, policy: db.policies.Policy) -> db.Study:
     """A study in memory without trials."""
     return db.create_study("s", arms=list(bandit.names), policy=policy, storage=MemoryStorage(), seed=0)
 
 
-def played(bandit: db.Bandit, policy: db.Policy, trials: int, draw: Callable[[str], float]) -> db.Study:
+def played(bandit: db.Bandit, policy: db.policies.Policy, trials: int, draw: Callable[[str], float]) -> db.Study:
     """A study in memory with so many trials told, in batches of up to one percent of them to save time."""
     study = empty(bandit, policy)
     while len(study) < trials:
@@ -117,7 +117,7 @@ def bare(folder: Path) -> Callable[[], None]:
     return pair
 
 
-def age(name: str, bandit: db.Bandit, policy: db.Policy, folder: Path) -> None:
+def age(name: str, bandit: db.Bandit, policy: db.policies.Policy, folder: Path) -> None:
     """All three numbers for one policy; old and young take turns, so that both meet the same noise."""
     draw = rewards(bandit, 0)
     url = f"sqlite:///{folder}/{name}.db"
@@ -154,7 +154,7 @@ def memory(write: bool) -> None:
     coins = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(10)])
     few = db.Bandit([db.Bernoulli(0.3 + 0.02 * k) for k in range(4)])
     shares = db.Bandit([db.Beta(2.0 + 0.2 * k, 3.0) for k in range(4)])
-    cases: dict[str, tuple[db.Bandit, db.Policy]] = {
+    cases: dict[str, tuple[db.Bandit, db.policies.Policy]] = {
         "UCB1, 4 arms": (few, db.UCB1(sigma=0.5)),
         "RDS, 4 arms": (few, db.RDS()),
         "Thompson Sampling, 10 arms": (coins, db.ThompsonSampling("bernoulli")),
@@ -192,10 +192,10 @@ def forgetting(words: list[str]) -> None:
     and 1,400 here. Studies of all ages take turns.
     """
     arms = db.Bandit([db.Uniform(0.0, 0.6), db.Uniform(0.0, 1.0), db.Uniform(0.1, 1.0)], names=["a", "b", "c"])
-    inner: dict[str, db.Policy] = {"UCB1": db.UCB1(0.5), "RDS": db.RDS(), "NPTS": db.NPTS(1.0)}
-    cases: dict[str, db.Policy] = {f"{name}, window": db.SlidingWindow(x, 400) for name, x in inner.items()}
-    cases |= {f"{name}, discount": db.Discounted(x, 0.99) for name, x in inner.items()}
-    cases["SWLBSDA"] = db.SWLBSDA(400)
+    inner: dict[str, db.policies.Policy] = {"UCB1": db.UCB1(0.5), "RDS": db.RDS(), "NPTS": db.NPTS(1.0)}
+    cases: dict[str, db.policies.Policy] = {f"{name}, window": db.SlidingWindow(x, 400) for name, x in inner.items()}
+    cases |= {f"{name}, discount": db.policies.Discounted(x, 0.99) for name, x in inner.items()}
+    cases["SWLBSDA"] = db.policies.SWLBSDA(400)
     for name, policy in cases.items():
         if not all(word in name for word in words):
             continue
@@ -229,7 +229,7 @@ def main() -> None:
         return
     maize = db.crops.maize_planting("spring")
     counts = db.Bandit([db.Poisson(3.0), db.Poisson(3.3), db.Poisson(2.0)], names=["a", "b", "c"])
-    cases: dict[str, tuple[db.Bandit, db.Policy]] = {
+    cases: dict[str, tuple[db.Bandit, db.policies.Policy]] = {
         "RDS": (maize, db.RDS()),
         "RDS-near-tie": (near_tie(), db.RDS()),
         "UCB1": (maize, db.UCB1(sigma=upper(maize) / 2)),
@@ -237,7 +237,7 @@ def main() -> None:
         "QDS": (maize, db.QDS()),
         "RBSDA": (maize, db.RBSDA()),
         "EmpiricalIMED": (maize, db.EmpiricalIMED(upper=upper(maize))),
-        "EmpiricalKLUCB": (maize, db.EmpiricalKLUCB(upper=upper(maize))),
+        "EmpiricalKLUCB": (maize, db.policies.EmpiricalKLUCB(upper=upper(maize))),
         "NPTS": (maize, db.NPTS(upper=upper(maize))),
         "TS-Poisson": (counts, db.ThompsonSampling("poisson")),
     }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dirichlet_bandits.csv_tables import MOST_COLUMNS, Table
+from dirichlet_bandits.csv_tables import MOST_COLUMNS, CSVTable
 from dirichlet_bandits.errors import FormatError
 
 
@@ -18,7 +18,7 @@ def column(cells, separator=";"):
     text = io.StringIO()
     lines = [("k", "x"), *((k, cell) for k, cell in enumerate(cells))]
     csv.writer(text, delimiter=separator).writerows(lines)
-    return Table(text.getvalue(), "past.csv")
+    return CSVTable(text.getvalue(), "past.csv")
 
 
 def read(cells, separator=";"):
@@ -130,14 +130,14 @@ def test_numbers_as_python_writes_them_survive(numbers, comma):
 
 
 def test_at_most_20_problems_are_listed_at_once():
-    table = Table("k;x\n" + "1;much\n" * 24 + "1;2;3\n", "past.csv")
+    table = CSVTable("k;x\n" + "1;much\n" * 24 + "1;2;3\n", "past.csv")
     table.numbers(1)
     with pytest.raises(FormatError) as refusal:
         table.check()
     first, *listed = str(refusal.value).splitlines()
     assert first == "past.csv: 25 problems, of which the first 20 are:"
     assert listed == [f"- line {k}: column 'x' must be a finite number (got 'much')" for k in range(2, 22)]
-    few = Table("k;x\n1;a\n1;2;3\n\n1;b\n", "past.csv")
+    few = CSVTable("k;x\n1;a\n1;2;3\n\n1;b\n", "past.csv")
     few.numbers(1)
     with pytest.raises(FormatError) as refusal:
         few.check()
@@ -163,7 +163,7 @@ def test_at_most_20_problems_are_listed_at_once():
 )
 def test_files_that_cannot_be_tables(text, words):
     with pytest.raises(FormatError) as refusal:
-        Table(text, "past.csv")
+        CSVTable(text, "past.csv")
     assert str(refusal.value).startswith(words)
 
 
@@ -174,24 +174,24 @@ def test_long_texts_are_cut_in_messages():
 
 
 def test_the_header_finds_the_separator_and_names_match_in_any_case():
-    table = Table('\n"Arm, or option";REWARD;reward 2\na;1;2\n', "past.csv")
+    table = CSVTable('\n"Arm, or option";REWARD;reward 2\na;1;2\n', "past.csv")
     assert table.header == ["Arm, or option", "REWARD", "reward 2"]
     assert (table.column("Reward"), table.column(None, ("cost", "reward"))) == (1, 1)
     with pytest.raises(FormatError, match="there must be one column 'reward'"):
-        Table("arm,reward,Reward,reward\n", "past.csv").column(None, ("reward",))
-    assert Table("Reward,reward\n", "past.csv").column("reward") == 1
-    assert Table("arm\treward\r1\t2\r", "past.csv").header == ["arm", "reward"]
+        CSVTable("arm,reward,Reward,reward\n", "past.csv").column(None, ("reward",))
+    assert CSVTable("Reward,reward\n", "past.csv").column("reward") == 1
+    assert CSVTable("arm\treward\r1\t2\r", "past.csv").header == ["arm", "reward"]
 
 
 def test_a_line_is_where_it_begins():
-    table = Table('k,x\n1,2\n"a\nb",much\n', "past.csv")
+    table = CSVTable('k,x\n1,2\n"a\nb",much\n', "past.csv")
     table.numbers(1)
     with pytest.raises(FormatError, match=r"past.csv, line 3: column 'x'"):
         table.check()
 
 
 def test_spellings_of_a_study_with_both_are_not_merged():
-    table = Table("arm,reward\nRed,1\nred,2\nRED,3\nBlue-green,4\n", "past.csv", forgiving=True)
+    table = CSVTable("arm,reward\nRed,1\nred,2\nRED,3\nBlue-green,4\n", "past.csv", forgiving=True)
     assert table.names(0, ["Red", "red", "blue green"]) == ["Red", "red", "blue green"]
     assert [line.cells[1] for line in table.lines] == ["1", "2", "4"]
     assert table.report == ["1 of 4 rows: this study has no arm 'RED'", "'Blue-green' is read as 'blue green'"]

@@ -77,10 +77,10 @@ def test_readme_is_short():
 
 
 def test_the_page_of_policies_names_each_and_shows_every_picture():
-    from dirichlet_bandits.policies.catalogue import POLICIES
+    from dirichlet_bandits.policies.registry import all_policies
 
     text = read("docs/policies.md")
-    assert [name for name in POLICIES if f"`{name}" not in text] == []
+    assert [name for name in all_policies() if f"`{name}" not in text] == []
     pictures = re.findall(r"\]\(figures/policies/(\w+\.png)\)", text)
     assert sorted(pictures) == sorted(path.name for path in (ROOT / "docs/figures/policies").iterdir())
 
@@ -125,18 +125,18 @@ def test_pictures_are_there_and_small():
 
 def test_facts_on_the_pages_are_those_of_the_code():
     from dirichlet_bandits import crops
-    from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
+    from dirichlet_bandits.declared import LONGEST_NAME
+    from dirichlet_bandits.experiments.plan_question import MOST_CASES, PlanQuestion
     from dirichlet_bandits.live import fields
-    from dirichlet_bandits.live.description import LONGEST_NAME
     from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES
-    from dirichlet_bandits.policies.catalogue import POLICIES
+    from dirichlet_bandits.policies.registry import all_policies
     from dirichlet_bandits.results.layout import _LARGEST_CHUNK
-    from dirichlet_bandits.service import guard, plans, server
+    from dirichlet_bandits.service import app, guard, plans
     from dirichlet_bandits.service.wire import PATIENCE
 
-    served = {name: field.check.served for name, field in Question.fields.items()}
+    served = {name: field.check.served for name, field in PlanQuestion.fields.items()}
     facts = {
-        "docs/peers.md": [f"without contexts | {len(POLICIES)} |"],
+        "docs/peers.md": [f"without contexts | {len(all_policies())} |"],
         "docs/tutorial_crops.md": [f"{sum(map(len, crops.yields().values())):,} simulated seasons"],
         "docs/clusters.md": [f"exceed {_LARGEST_CHUNK} replications"],
         "docs/contour.md": [f"with {COMPRESSED_NODES} points"],
@@ -148,8 +148,8 @@ def test_facts_on_the_pages_are_those_of_the_code():
             f"at most {served['arms']} arms, {served['horizon']:,} trials, {served['replications']} replications",
             f"and {MOST_CASES} pairs of a policy and a floor",
             f"After {plans.SECONDS:g} seconds",
-            f"Beyond {server.MOST_CONNECTIONS} connections",
-            f"closed after {server.IDLE} seconds",
+            f"Beyond {app.MOST_CONNECTIONS} connections",
+            f"closed after {app.IDLE} seconds",
         ],
     }
     assert PATIENCE == 60.0  # a minute

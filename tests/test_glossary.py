@@ -19,7 +19,7 @@ OPERATIONS = (
 
 # Retired words, and the places where they have another meaning.
 RETIRED = {
-    "history": r"create_study$|study create$|settings$|/stud(y|ies)$",  # past rewards
+    "history": r"create_study$|study create$|[sS]ettings$|/stud(y|ies)$",  # past rewards
     "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|/estimate_cvar$",  # the share of the worst rewards
     "lower": r"Policy|Claim$",
     "upper": r"Policy|lower_bound$|kinf$|crossing|QDSCondition$|qds",
@@ -28,7 +28,7 @@ RETIRED = {
     "answers": r"",
     "option": r"",
     "trials": r"Study(?!Plan)|Replay|Trials$|Winner|Rewards$|/((?!plan)\w+)$",  # those of a study
-    "difference": r"Comparison$|Place$",
+    "difference": r"Comparison$|RankedPolicy$",
     "note": r"tell$|Tell$|annotate$|Annotate$|Event|Entry|Winner|/(events|audit_log|(declare_)?winner)$",
 }
 BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviour|favour|neighbour")
@@ -36,12 +36,14 @@ BRITISH = re.compile(r"colour|centre|cancelled|fertilis|realis|normalis|behaviou
 
 def signatures():
     """Yield the public functions, classes and methods with the names of their parameters and fields."""
-    owners = {name: getattr(db, name) for name in db.__all__ if not inspect.ismodule(getattr(db, name))}
+    rooms = (db, db.policies, db.theory, db.errors)
+    owners = {name: getattr(room, name) for room in rooms for name in room.__all__}
+    owners = {name: owner for name, owner in owners.items() if not inspect.ismodule(owner)}
     owners |= {f"experiments.{name}": getattr(db.experiments, name) for name in db.experiments.__all__}
     owners |= {f"crops.{name}": getattr(db.crops, name) for name in db.crops.__all__}
     owners |= {"Service": Service}
     for name, owner in owners.items():
-        place = "Policy " + name if inspect.isclass(owner) and issubclass(owner, db.Policy) else name
+        place = "Policy " + name if inspect.isclass(owner) and issubclass(owner, db.policies.Policy) else name
         members = [(place, owner)]
         if inspect.isclass(owner):
             found = inspect.getmembers(owner, inspect.isfunction)

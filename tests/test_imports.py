@@ -115,6 +115,35 @@ RDS, simulate
 def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
 
     assert db.experiments.shipped("robustness").title
-    assert db.policies.catalogue.POLICIES["RDS"] is db.RDS
+    assert db.policies.registry.all_policies()["RDS"] is db.RDS
     with pytest.raises(AttributeError, match="module 'dirichlet_bandits' has no attribute 'RDX'"):
         db.RDX  # noqa: B018
+
+
+def test_an_experiment_of_a_paper_loads_what_it_plays(tmp_path):
+    """The robustness experiment plays UCB1, R-UCB-LT and RDS; neither the crop model nor another family is loaded."""
+    code = f"""
+import sys
+import dirichlet_bandits as db
+from dirichlet_bandits.experiments import runner
+runner.QUICK = 2
+db.experiments.reproduce({str(tmp_path)!r}, only=["robustness"], progress=False)
+print(*sys.modules, file=sys.stderr)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = [module.split(".")[1:] for module in run.stderr.split() if module.startswith("dirichlet_bandits.")]
+    assert not {"crops", "live", "storage", "service"} & {module[0] for module in loaded}
+    found = {module[1] for module in loaded if module[0] == "policies" and len(module) > 1}
+    classes = [getattr(db.policies, name) for name in dir(db.policies) if name[0].isupper()]
+    families = {kind.__module__.split(".")[2] for kind in classes if hasattr(kind, "reference")}
+    assert families & found - {"interface"} == {"dirichlet", "ucb"}
+
+
+def test_a_report_runs_nothing():
+    code = """
+import sys
+from dirichlet_bandits.report import regret_chapter, write
+print(*sys.modules, file=sys.stderr)
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
+    assert not [module for module in loaded if module.startswith("dirichlet_bandits.simulation")]

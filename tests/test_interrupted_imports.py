@@ -36,7 +36,7 @@ study.tell(study.ask(), 1.0)
 RESULT = """
 import numpy as np
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.labels import labels
+from dirichlet_bandits.results.layout import labels
 sizes = {"means": np.zeros(1), "times": np.ones(1, int), "replications": 2}
 described = labels(policies={"p": "p"}, arms={"a": "a"}, seed=np.random.SeedSequence(0), **sizes)
 arrays = {"regret": np.ones((1, 2, 1)), "pulls": np.ones((1, 2, 1), int), "reward": np.ones((1, 2))}

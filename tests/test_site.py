@@ -47,12 +47,18 @@ def test_nothing_is_fetched_from_elsewhere(site):
 
 
 def test_the_reference_has_every_public_name_and_command(site):
-    packages = {"crops", "experiments", "report", "testing"}
     reference = "".join(text for name, text in site.items() if name.startswith("api_"))
     shown = {path.rpartition(".")[2] for path in re.findall(r'id="(dirichlet_bandits\.[\w.]+)"', reference)}
-    assert {name for name in db.__all__ if name not in packages} - shown == set()
+    assert {*public(), *db.extend.__all__} - shown == set()
     for command in ("simulate", "study ask", "keys add", "crops sample"):
         assert f"dirichlet-bandits {command}" in site["api_cli.html"]
+
+
+def public():
+    """The public names of the package and its rooms that have a page of their own, with what they name."""
+    rooms = (db, db.policies, db.theory, db.errors)
+    found = {name: getattr(room, name) for room in rooms for name in room.__all__}
+    return {name: what for name, what in found.items() if not inspect.ismodule(what)}
 
 
 def sections(site):
@@ -68,10 +74,9 @@ def sections(site):
 def test_every_public_name_has_a_signature_its_parameters_an_example_and_its_source(site, place):
     found = sections(site)
     without_example = {"Policy", "World", "propensity_of", "Service"}  # bases, a decorator, connections
-    names = [name for name in db.__all__ if name not in ("crops", "experiments", "report", "testing")]
-    assert set(names) - set(found) == set()
-    for name in names:
-        text, what = found[name], getattr(db, name)
+    assert set(public()) - set(found) == set()
+    for name, what in public().items():
+        text = found[name]
         (link,) = set(re.findall(r'class="source" href="(source/[\w/]+\.html#L-\d+)"', text)[:1])
         file, _, line = link.partition("#")
         source = (place / file).read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.policies.written import POLICY, parse_policy
-from dirichlet_bandits.specs import LONGEST, parse
+from dirichlet_bandits.specs import LONGEST
 from tests.policies.twins import PAIRS
 
 COINS = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
@@ -48,7 +48,6 @@ def test_every_policy_is_written_as_it_is_read():
     for pair in PAIRS.values():
         text = POLICY.to_text(pair.policy, "policy")
         assert parse_policy(text) == pair.policy
-        assert parse_policy(parse(text).written()) == pair.policy
 
 
 def test_nothing_is_written_that_is_not_read():
@@ -58,12 +57,6 @@ def test_nothing_is_written_that_is_not_read():
     for policy in (object(), RDS()):
         with pytest.raises(db.ArgumentError, match="'mine' must be a policy of this library"):
             POLICY.to_text(policy, "mine")
-
-
-def test_code_names_the_library_before_each_class():
-    code = parse("Restarting(UCB1(sigma=0.5), detector=GLR(delta=0.1))").written("db.")
-    assert code == "db.Restarting(db.UCB1(sigma=0.5), detector=db.GLR(delta=0.1))"
-    assert eval(code, {"db": db}) == db.Restarting(db.UCB1(sigma=0.5), detector=db.GLR(delta=0.1))
 
 
 def test_policies_may_be_texts_wherever_they_are_given():

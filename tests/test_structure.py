@@ -5,60 +5,60 @@ import re
 from pathlib import Path
 
 import dirichlet_bandits as db
+from dirichlet_bandits.policies.registry import all_policies
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dirichlet_bandits"
 
-# A policy that touches every file: it has a family of its own, a shortcut, propensities and published numbers.
-EXAMPLE = "DMED"
-NOT_FOR_NEW_POLICIES = {
-    "tests/policies/test_policies.py": "a verb's name was taken twice",
-    "docs/figures/policies.json": "numbers that `python -m tools.policy_pictures` makes",
-    "docs/howto_compile.md": "a table that `python -m benchmarks.compiling --write` makes",
-    "src/dirichlet_bandits/live/description.py": "policies of studies that were stored before it was written",
-    "src/dirichlet_bandits/policies/min_divergence.py": "shared by IMED, MED and DMED",
-}
 MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
     "opening.create_study": db,
-    "paper.reproduce": db.report,
+    "runner.reproduce": db.experiments,
     "planning.plan": db,
     "ranking.compare_policies": db,
     "result.plot": db.Result,
     "simulate.simulate": db,
 }
-NOT_FOR_THE_EXAMPLE = {"tests/policies/test_propensity.py": "WRSDA"}  # propensities are not known of this one
 
 
 def text_files():
     """All files that are written by hand, and the pins."""
     for folder in ("src", "tests", "docs", "tools", "benchmarks"):
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in {".py", ".pyi", ".md", ".toml", ".json"} and path != Path(__file__):
+            if path.suffix in {".py", ".pyi", ".md", ".toml", ".json", ".bib"} and path != Path(__file__):
                 yield path
     yield from (ROOT / name for name in ("README.md", "CHANGELOG.md", "pyproject.toml"))
 
 
 def test_the_guide_names_every_file_that_a_new_policy_touches():
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = guide[guide.index("### Into the library") : guide.index("## Habits")]
+    section = guide[guide.index("### Into the library") : guide.index("## Add a world")]
     listed = re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE)
-    names = re.compile(rf"\b({EXAMPLE}|{EXAMPLE.lower()})\b")
-    found = {path.relative_to(ROOT).as_posix() for path in text_files() if names.search(path.read_text("utf-8"))}
-    touched = {path.replace(f"/{EXAMPLE.lower()}/", "/greedy/") for path in found - set(NOT_FOR_NEW_POLICIES)}
-    assert sorted(listed) == sorted(touched | set(NOT_FOR_THE_EXAMPLE)), (
-        "list the file in CONTRIBUTING.md, or here in NOT_FOR_NEW_POLICIES with the reason"
-    )
-    assert [path for path in NOT_FOR_NEW_POLICIES if path not in found] == []
-    for path, other in NOT_FOR_THE_EXAMPLE.items():
-        assert f"db.{other}(" in (ROOT / path).read_text(encoding="utf-8")
+    places = [ROOT / path.replace("greedy.py", "perturbed.py") for path in listed]
+    assert [path for path in places if not path.is_file()] == []
+    names = set(all_policies())
+    found = {path for path in text_files() if names <= set(re.findall(r"\w+", path.read_text(encoding="utf-8")))}
+    made = ROOT / "docs/howto_compile.md"  # by `python -m benchmarks.compiling --write`
+    assert found - {made} == set(places[: section[: section.index("Some policies")].count("\n| `")]) - {
+        ROOT / "src/dirichlet_bandits/policies/perturbed.py",
+        ROOT / "src/dirichlet_bandits/policies/references.bib",  # names papers
+        ROOT / "tests/naive/policies.py",  # names functions
+    }
 
 
-def test_the_docstring_of_study_names_every_part():
-    listed = re.findall(r"^ {8}(\w+\.py) ", (PACKAGE / "live" / "study.py").read_text(encoding="utf-8"), re.MULTILINE)
-    files = {path.name for path in (PACKAGE / "live").glob("*.py")} - {"__init__.py", "study.py"}
-    assert sorted(listed) == sorted(files)
+def test_families_of_policies_know_what_all_share_and_not_each_other():
+    """Except that published policies restart those of another family, and detectors belong to none."""
+    homes = re.findall(r"policies\.(\w+) import", (PACKAGE / "policies" / "__init__.pyi").read_text(encoding="utf-8"))
+    families = set(homes) - {"interface", "propensity", "registry", "detectors"}
+    known = set()
+    for family in families:
+        place = PACKAGE / "policies" / family
+        for path in place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]:
+            text = path.read_text(encoding="utf-8")
+            others = families & set(re.findall(r"dirichlet_bandits\.policies\.(\w+)", text)) - {family}
+            known |= {(family, other) for other in others}
+    assert known == {("restarted_ucb", "restarting"), ("restarted_ucb", "ucb")}
 
 
 def test_the_guide_names_every_package():

@@ -119,7 +119,7 @@ def npts() -> None:
         "npts",
         result,
         "Beta(4, 2) and Beta(3, 3)",
-        lower_bound=db.lower_bound(bandit, "bounded").constant,
+        lower_bound=db.theory.lower_bound(bandit, "bounded").constant,
         log_time=True,
     )
 
@@ -127,8 +127,8 @@ def npts() -> None:
 def med() -> None:
     """Two weights, and the index that both come from."""
     policies = {
-        "MED(bernoulli)": db.MED("bernoulli"),
-        "MaillardSampling(0.5)": db.MaillardSampling(sigma=0.5),
+        "MED(bernoulli)": db.policies.MED("bernoulli"),
+        "MaillardSampling(0.5)": db.policies.MaillardSampling(sigma=0.5),
         "IMED(bernoulli)": db.IMED("bernoulli"),
     }
     result = play(TWO_COINS, policies)
@@ -139,7 +139,7 @@ def med() -> None:
 def dmed() -> None:
     """Lists of arms against an index, ten arms."""
     bandit = db.Bandit([db.Bernoulli(p) for p in (0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.03, 0.01, 0.01, 0.01)])
-    result = play(bandit, {"DMED(bernoulli)": db.DMED("bernoulli"), "IMED(bernoulli)": db.IMED("bernoulli")})
+    result = play(bandit, {"DMED(bernoulli)": db.policies.DMED("bernoulli"), "IMED(bernoulli)": db.IMED("bernoulli")})
     report(result)
     curves("dmed", result, "Ten Bernoulli arms, 0.1 and below", log_time=True)
 
@@ -147,7 +147,7 @@ def dmed() -> None:
 def imed() -> None:
     """What is gained by knowing that the means have one summit."""
     bandit = db.Bandit([db.Bernoulli(p) for p in (0.3, 0.4, 0.5, 0.6, 0.5, 0.4, 0.3)])
-    result = play(bandit, {"IMED": db.IMED("bernoulli"), "UnimodalIMED": db.UnimodalIMED("bernoulli")})
+    result = play(bandit, {"IMED": db.IMED("bernoulli"), "UnimodalIMED": db.policies.UnimodalIMED("bernoulli")})
     report(result)
     curves("imed", result, "Seven ordered Bernoulli arms", log_time=True)
 
@@ -155,11 +155,11 @@ def imed() -> None:
 def ucb() -> None:
     """From the widest confidence bound to the tightest."""
     policies = {
-        "RUCBLT(sqrt-log)": db.RUCBLT(f="sqrt-log"),
+        "RUCBLT(sqrt-log)": db.policies.RUCBLT(f="sqrt-log"),
         "UCB1(0.5)": db.UCB1(sigma=0.5),
         "KLUCB": db.KLUCB("bernoulli"),
-        "KLUCBPlusPlus": db.KLUCBPlusPlus("bernoulli", horizon=HORIZON),
-        "KLUCBSwitch": db.KLUCBSwitch(upper=1.0, horizon=HORIZON),
+        "KLUCBPlusPlus": db.policies.KLUCBPlusPlus("bernoulli", horizon=HORIZON),
+        "KLUCBSwitch": db.policies.KLUCBSwitch(upper=1.0, horizon=HORIZON),
     }
     result = play(TWO_COINS, policies)
     report(result)
@@ -172,7 +172,7 @@ def thompson() -> None:
     policies = {
         "TS(gaussian, 0.1)": db.ThompsonSampling("gaussian", sigma=0.1),
         "TS(gaussian, 0.01)": db.ThompsonSampling("gaussian", sigma=0.01),
-        "BinarizedTS(0, 1)": db.BinarizedTS(lower=0.0, upper=1.0),
+        "BinarizedTS(0, 1)": db.policies.BinarizedTS(lower=0.0, upper=1.0),
     }
     result = play(bandit, policies)
     report(result, above=50.0)
@@ -181,7 +181,7 @@ def thompson() -> None:
 
 def subsampling() -> None:
     """How often a run goes wrong: inside one family, and outside."""
-    policies = {"BESA": db.BESA(), "RBSDA": db.RBSDA(), "LBSDA": db.LBSDA(), "SSMC": db.SSMC()}
+    policies = {"BESA": db.policies.BESA(), "RBSDA": db.RBSDA(), "LBSDA": db.LBSDA(), "SSMC": db.policies.SSMC()}
     waiting = db.Bandit([db.Exponential(2.0), *(db.Exponential(1.0) for _ in range(3))])
     steady = db.Bandit([db.Uniform(0.2, 1.0), db.Uniform(0.45, 0.55)])
     figure = Figure(figsize=(8.0, 3.8), layout="constrained")
@@ -201,25 +201,25 @@ def subsampling() -> None:
 def perturbed() -> None:
     """Means near the upper bound, where coins are bad company."""
     policies = {
-        "PHE(1.1)": db.PHE(a=1.1),
-        "ReBoot(0.5)": db.ReBoot(sigma=0.5),
-        "MBE": db.MBE(),
+        "PHE(1.1)": db.policies.PHE(a=1.1),
+        "ReBoot(0.5)": db.policies.ReBoot(sigma=0.5),
+        "MBE": db.policies.MBE(),
         "TS(bernoulli)": db.ThompsonSampling("bernoulli"),
     }
     result = play(TWO_COINS, policies)
     report(result)
     curves("perturbed", result, "Bernoulli 0.9 and 0.8", log_time=True)
     unlucky = [np.zeros(2), np.repeat([1.0, 0.0], [800, 200])]
-    for name, policy in {**policies, "PHE(2.1)": db.PHE(a=2.1)}.items():
+    for name, policy in {**policies, "PHE(2.1)": db.policies.PHE(a=2.1)}.items():
         print(f"  {name:24s} an arm with rewards 0, 0 against 0.8: {db.propensities(policy, unlucky)[0]:.2g}")
 
 
 def bootstrap() -> None:
     """With pseudo-rewards, with a prior, and without either."""
     policies = {
-        "GIRO(1)": db.GIRO(a=1.0),
-        "BootstrapTS(10)": db.BootstrapTS(artificial=10, binary=True),
-        "OnlineBootstrapTS(100)": db.OnlineBootstrapTS(replicates=100),
+        "GIRO(1)": db.policies.GIRO(a=1.0),
+        "BootstrapTS(10)": db.policies.BootstrapTS(artificial=10, binary=True),
+        "OnlineBootstrapTS(100)": db.policies.OnlineBootstrapTS(replicates=100),
         "no prior": PlainBootstrap(),
     }
     result = play(TWO_COINS, policies)
@@ -237,8 +237,8 @@ def cvar() -> None:
     upper = 15_000.0
     policies = {
         "BCVTS": db.BCVTS(upper=upper, level=0.2),
-        "CVaRUCB": db.CVaRUCB(upper=upper, level=0.2, horizon=HORIZON),
-        "UUCB": db.UUCB(upper=upper, level=0.2),
+        "CVaRUCB": db.policies.CVaRUCB(upper=upper, level=0.2, horizon=HORIZON),
+        "UUCB": db.policies.UUCB(upper=upper, level=0.2),
         "NPTS": db.NPTS(upper=upper),
     }
     result = play(bandit, policies)
@@ -256,8 +256,8 @@ def forgetting() -> None:
     policies = {
         "KLUCB": klucb,
         f"KLUCB, window {window}": db.SlidingWindow(klucb, window),
-        f"KLUCB, gamma {gamma:.4f}": db.Discounted(klucb, gamma),
-        f"SWLBSDA, window {window}": db.SWLBSDA(window),
+        f"KLUCB, gamma {gamma:.4f}": db.policies.Discounted(klucb, gamma),
+        f"SWLBSDA, window {window}": db.policies.SWLBSDA(window),
     }
     result = play(world, policies)
     report(result)

@@ -288,6 +288,30 @@ MEANINGS = {
     "lower_bound.bandit": "A bandit, or a sequence of distributions.",
     # Checks of policies, and methods of distributions and worlds
     "check_policy.policy": "The policy to check.",
+    "AuditEntry.what": "What was done, such as `create_study`.",
+    "AuditEntry.study": "The study.",
+    "AuditEntry.at": "The date and time.",
+    "AuditEvent.number": "The number of the event.",
+    "AuditEvent.what": "What was done, such as `ask`.",
+    "AuditEvent.at": "The date and time.",
+    "actor": "Name of the key with which the service was called.",
+    "Comparisons.pairs": "One comparison per pair of policies.",
+    "PlanRow.decided": "Share of the simulated studies that name a winner.",
+    "PlanRow.wrong": "Share of the simulated studies that name a wrong winner.",
+    "PlanRow.median": "Trials until half of the studies name a winner.",
+    "PlanRow.ninety": "Trials until 90% of the studies name a winner.",
+    "PlanRow.loss": "Mean loss compared with always choosing the best arm.",
+    "PlanRow.loss_error": "Standard error of the loss.",
+    "PlanRow.relative": "The loss, as a share of the loss of an equal split.",
+    "RankedPolicy.tied": "Whether the interval does not tell the policy from the best.",
+    "Ranking.places": "The policies, the best one first.",
+    "Ranking.left_out": "The reason for leaving a policy out, by name.",
+    "Ranking.policies": "The policies by name.",
+    "Ranking.result": "The simulation behind the ranking.",
+    "Rival.statistic": "The evidence that the leader is better.",
+    "Rival.lead": "How far the leader is ahead.",
+    "StudyPlan.rows": "One row per policy and floor.",
+    "StudyPlan.interrupted": "Whether Ctrl-C or a time limit ended the simulation early.",
     "x": "A number.",
     "q": "A probability.",
     "size": "Shape of the result.",
@@ -301,8 +325,9 @@ MADE_BY_OTHERS = frozenset({"Study", "Service", "Result"})
 """Classes that users do not construct themselves; their methods have lists, they do not."""
 RETURNED = frozenset(
     {
-        "Bound", "CVaRKinfResult", "Comparison", "CrossingBounds", "DifferenceEstimate", "Estimate", "KinfResult",
-        "LowerBound", "QDSCondition", "Replay", "RiskEstimate", "Trial", "Winner",
+        "AuditEntry", "AuditEvent", "Bound", "CVaRKinfResult", "Comparison", "Comparisons", "CrossingBounds",
+        "DifferenceEstimate", "Estimate", "KinfResult", "LowerBound", "PlanRow", "QDSCondition", "RankedPolicy",
+        "Ranking", "Replay", "RiskEstimate", "Rival", "StudyPlan", "StudySettings", "Trial", "Winner",
     }
 )  # fmt: skip
 """Classes whose fields are read, not given."""
@@ -345,7 +370,8 @@ def section(path: str) -> str:
 @functools.cache
 def _public() -> set[str]:
     """Return the paths of all public names where they are defined."""
-    names = [getattr(db, name) for name in db.__all__] + [db.testing.check_policy]
+    rooms = (db, db.policies, db.theory, db.errors)
+    names = [getattr(room, name) for room in rooms for name in room.__all__] + [db.testing.check_policy]
     return {f"{one.__module__}.{one.__qualname__}" for one in names if hasattr(one, "__qualname__")}
 
 

@@ -23,7 +23,12 @@ PAGES = (
         "What each family does, and where it fails: `docs/policies.md`.",
         ("policies",),
     ),
-    ("api_live.md", "Live studies", "Ask now, tell later, here or over HTTP: `docs/live.md`.", ("live", "service")),
+    (
+        "api_live.md",
+        "Live studies",
+        "Ask now, tell later, here or over HTTP: `docs/live.md`.",
+        ("live", "inference", "service"),
+    ),
     (
         "api_theory.md",
         "Theory",
@@ -39,6 +44,7 @@ PAGES = (
     ),
 )
 PACKAGES = {
+    "extend": "What authors of policies, distributions and environments import: `CONTRIBUTING.md`.",
     "testing": "Checks that authors of policies run.",
     "crops": "Planting dates for maize: `docs/crops.md`.",
     "experiments": "An experiment as a TOML file: `docs/howto_experiments.md`.",
@@ -51,10 +57,10 @@ INHERITING = ["    options:", "      inherited_members: true"]  # a class whose 
 def reference_pages(sources: Path) -> dict[str, str]:
     """The Markdown of each page, for mkdocstrings to fill."""
     pages = {page: [f"# {title}", "", about, ""] for page, title, about, _ in PAGES}
-    for home, name in public_names(sources / PACKAGE / "__init__.pyi"):
+    for home, name in public_names(sources / PACKAGE):
         pages[page_of(home)] += entry(f"{home}.{name}")
     packages = [
-        "# Crops, experiments, reports, testing",
+        "# Crops, experiments, extend, reports, testing",
         "",
         "Packages of `dirichlet_bandits`, with names of their own.",
         "",
@@ -66,15 +72,15 @@ def reference_pages(sources: Path) -> dict[str, str]:
     return {"api_packages.md": "\n".join(packages), **{page: "\n".join(lines) for page, lines in pages.items()}}
 
 
-def public_names(stub: Path) -> Iterator[tuple[str, str]]:
-    """Where it comes from, and its name, for every public name of the package but its sub-packages."""
-    for line in ast.parse(stub.read_text(encoding="utf-8")).body:
-        if not isinstance(line, ast.ImportFrom) or line.module == PACKAGE:
-            continue
-        home = str(line.module)
-        starred = line.names[0].name == "*"
-        for name in importlib.import_module(home).__all__ if starred else [name.name for name in line.names]:
-            yield home, name
+def public_names(package: Path) -> Iterator[tuple[str, str]]:
+    """Where it comes from, and its name, for every public name but packages and modules."""
+    yield from ((f"{PACKAGE}.errors", name) for name in importlib.import_module(f"{PACKAGE}.errors").__all__)
+    seen = {""}
+    for stub in ("policies/__init__.pyi", "theory/__init__.pyi", "__init__.pyi"):
+        for line in ast.parse((package / stub).read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.ImportFrom) and line.module != PACKAGE and line.names[0].name not in seen:
+                seen.add(line.names[0].name)
+                yield str(line.module), line.names[0].name
 
 
 def page_of(home: str) -> str:

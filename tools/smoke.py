@@ -29,7 +29,7 @@ with db.connect({url!r}, patience=60) as service:
     assert study.best_arm == service.load_study("smoke").best_arm
     try:
         study.trials_dataframe()
-    except db.MissingExtraError as error:
+    except db.errors.MissingExtraError as error:
         print(error)
 """
 

@@ -37,7 +37,7 @@ DOTS_PER_INCH = 150
 Numbers = dict[str, Any]
 
 
-def policies(upper: float) -> dict[str, db.Policy]:
+def policies(upper: float) -> dict[str, db.policies.Policy]:
     """The policies that the page compares; IMED and Thompson Sampling take yields for Poisson counts."""
     return {
         "RDS": db.RDS(),
@@ -88,46 +88,47 @@ def three_coins() -> dict[str, db.Bandit | db.World]:
     }
 
 
-def windowed(window: int) -> dict[str, db.Policy]:
+def windowed(window: int) -> dict[str, db.policies.Policy]:
     """Policies that see the last decisions only."""
     return {
         "kl-UCB": db.SlidingWindow(db.KLUCB("bernoulli"), window),
         "TS": db.SlidingWindow(db.ThompsonSampling("bernoulli"), window),
         "UCB1": db.SlidingWindow(db.UCB1(0.5), window),
-        "LB-SDA": db.SWLBSDA(window),
+        "LB-SDA": db.policies.SWLBSDA(window),
     }
 
 
-def unlimited() -> dict[str, db.Policy]:
+def unlimited() -> dict[str, db.policies.Policy]:
     """The same policies, which see all decisions."""
-    families: dict[str, db.Policy] = {"kl-UCB": db.KLUCB("bernoulli"), "TS": db.ThompsonSampling("bernoulli")}
+    families: dict[str, db.policies.Policy] = {"kl-UCB": db.KLUCB("bernoulli"), "TS": db.ThompsonSampling("bernoulli")}
     return {**families, "UCB1": db.UCB1(0.5), "LB-SDA": db.LBSDA()}
 
 
-def detectors() -> dict[str, db.Policy]:
+def detectors() -> dict[str, db.policies.Policy]:
     """kl-UCB that forgets, kl-UCB restarted by each detector at one rate of exploration, and policies of papers."""
     inner = db.KLUCB("bernoulli")
     rate, threshold = 0.05, math.log(COINS_HORIZON / 4)
-    shift = db.MeanShift(100, math.sqrt(50 * math.log(2 * 3 * COINS_HORIZON**2)))  # of M-UCB, for this window
+    cusum = db.policies.CUSUM(50, 0.1, threshold)
+    shift = db.policies.MeanShift(100, math.sqrt(50 * math.log(2 * 3 * COINS_HORIZON**2)))  # of M-UCB, for this window
     return {
         "kl-UCB, no detector": inner,
         "window of 400": db.SlidingWindow(inner, 400),
-        "discount of 1/400": db.Discounted(inner, 1.0 - 1.0 / 400),
-        "GLR": db.Restarting(inner, db.GLR(), exploration=rate),
-        "GLR, arm by arm": db.Restarting(inner, db.GLR(), exploration=rate, scope="local"),
-        "CUSUM": db.Restarting(inner, db.CUSUM(50, 0.1, threshold), exploration=rate),
-        "CUSUM, arm by arm": db.Restarting(inner, db.CUSUM(50, 0.1, threshold), exploration=rate, scope="local"),
+        "discount of 1/400": db.policies.Discounted(inner, 1.0 - 1.0 / 400),
+        "GLR": db.Restarting(inner, db.policies.GLR(), exploration=rate),
+        "GLR, arm by arm": db.Restarting(inner, db.policies.GLR(), exploration=rate, scope="local"),
+        "CUSUM": db.Restarting(inner, cusum, exploration=rate),
+        "CUSUM, arm by arm": db.Restarting(inner, cusum, exploration=rate, scope="local"),
         "MeanShift of 100": db.Restarting(inner, shift, exploration=rate),
-        "exploration alone": db.Restarting(inner, db.CUSUM(50, 0.1, 1e9), exploration=rate),
-        "SWLBSDA of 400": db.SWLBSDA(400),
-        "GLRKLUCB": db.GLRKLUCB(),
-        "CUSUMUCB": db.CUSUMUCB(COINS_HORIZON, changes=4),
-        "MUCB": db.MUCB(200, COINS_HORIZON, segments=5),
-        "EXP3S": db.EXP3S(COINS_HORIZON, segments=5),
+        "exploration alone": db.Restarting(inner, db.policies.CUSUM(50, 0.1, 1e9), exploration=rate),
+        "SWLBSDA of 400": db.policies.SWLBSDA(400),
+        "GLRKLUCB": db.policies.GLRKLUCB(),
+        "CUSUMUCB": db.policies.CUSUMUCB(COINS_HORIZON, changes=4),
+        "MUCB": db.policies.MUCB(200, COINS_HORIZON, segments=5),
+        "EXP3S": db.policies.EXP3S(COINS_HORIZON, segments=5),
     }
 
 
-def quantiles(compared: Mapping[str, db.Policy], runs: int = RUNS) -> Numbers:
+def quantiles(compared: Mapping[str, db.policies.Policy], runs: int = RUNS) -> Numbers:
     """Quantiles of the regret on three coins, when nothing changes and when an arm changes every 1,000 pulls."""
     found: Numbers = {policy: {} for policy in compared}
     for title, world in three_coins().items():
@@ -137,7 +138,7 @@ def quantiles(compared: Mapping[str, db.Policy], runs: int = RUNS) -> Numbers:
     return found
 
 
-def in_order(compared: Mapping[str, db.Policy]) -> Numbers:
+def in_order(compared: Mapping[str, db.policies.Policy]) -> Numbers:
     """Quantiles of the regret of all policies in this order; those that are stored are not played again."""
     known = stored().get("detectors", {})
     found = known | quantiles({policy: rule for policy, rule in compared.items() if policy not in known})

@@ -20,7 +20,7 @@ from benchmarks.mechanisms import Mechanism
 from benchmarks.mechanisms.measure import HORIZONS
 from benchmarks.mechanisms.problems import PROBLEMS
 
-FAMILIES = ("dirichlet", "npts", "cvar", "subsampling")
+FAMILIES = ("dirichlet", "npts", "cvar")
 DOCS = Path(__file__).parents[2] / "docs" / "shortcuts.md"
 HEAD = f"| mechanism | shown with | lines | {' | '.join(PROBLEMS)} |\n|{'---|' * (3 + len(PROBLEMS))}\n"
 

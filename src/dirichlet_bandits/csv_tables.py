@@ -48,12 +48,12 @@ class Line(NamedTuple):
     cells: list[str]
 
 
-class Table:
+class CSVTable:
     """The lines of a file under its header, and what is wrong with them; commas, semicolons or tabs separate cells.
 
     ``report`` lists what was changed or left out. Call :meth:`check` before you use what the other methods return.
 
-    >>> table = Table("arm;reward\\n\\nred; 1,5\\nblue;2\\n", "past.csv")
+    >>> table = CSVTable("arm;reward\\n\\nred; 1,5\\nblue;2\\n", "past.csv")
     >>> table.names(0), table.numbers(1), table.report
     (['red', 'blue'], [1.5, 2.0], ['1 of 2 values: decimal commas'])
     """
@@ -146,7 +146,7 @@ class Table:
 
         A ``guess`` takes the first two for the arm and the reward if no column has one of their usual names.
 
-        >>> Table("Date;Arm;Reward", "past.csv").columns(dict.fromkeys(COLUMNS))
+        >>> CSVTable("Date;Arm;Reward", "past.csv").columns(dict.fromkeys(COLUMNS))
         {'arm': 1, 'reward': 2, 'time': 0}
         """
         if len(self.header) < 2:
@@ -178,7 +178,7 @@ class Table:
         A forgiving reader merges spellings that differ only in case, spaces, hyphens or underscores, leaves out lines
         of arms that the study does not have, and reports both.
 
-        >>> table = Table("arm,reward\\nGreen,1\\ngreen,2\\ngreen,3\\n", "past.csv", forgiving=True)
+        >>> table = CSVTable("arm,reward\\nGreen,1\\ngreen,2\\ngreen,3\\n", "past.csv", forgiving=True)
         >>> table.names(0), table.names(0, ["GREEN"]), table.names(0, ["red"])
         (['green', 'green', 'green'], ['GREEN', 'GREEN', 'GREEN'], [])
         """
@@ -216,9 +216,9 @@ class Table:
         ``1,234,567`` can be read in one way only, and show what the marks in them mean everywhere in the column. Where
         a file has commas between its cells, a point is the decimal mark unless they show otherwise.
 
-        >>> Table("x;y\\n$1,234.50;3,5\\n1,234;0,125\\nyes;1,234\\n", "past.csv").numbers(0)
+        >>> CSVTable("x;y\\n$1,234.50;3,5\\n1,234;0,125\\nyes;1,234\\n", "past.csv").numbers(0)
         [1234.5, 1234.0, 1.0]
-        >>> table = Table("x;y\\n3,5;1,234\\n1.250;5\\n", "past.csv")
+        >>> table = CSVTable("x;y\\n3,5;1,234\\n1.250;5\\n", "past.csv")
         >>> table.numbers(0), table.numbers(1)
         ([3.5, nan], [nan, 5.0])
         >>> table.check()

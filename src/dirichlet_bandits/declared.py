@@ -14,14 +14,13 @@ in the OpenAPI description. This file is plain Python, so that a client needs no
 
 import dataclasses
 import functools
-import math
-import numbers
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, NamedTuple, Self, TypeVar, dataclass_transform
 
 from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.validation import finite_number, whole_number
 
 LARGEST_INTEGER: Final = 2**63 - 1
 LARGEST_NUMBER: Final = 1e100
@@ -74,11 +73,10 @@ def integer(low: int, high: int = LARGEST_INTEGER, *, example: int | None = None
     words = f"an integer of at least {low}" if high == LARGEST_INTEGER else f"an integer from {low} to {high}"
 
     def accept(field: str, value: Any) -> int:
-        if type(value) is not int and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
+        found = whole_number(field, value, low, None if high == LARGEST_INTEGER else high)
+        if found > high:
             raise ArgumentError(field, words, value)
-        if not low <= int(value) <= high:
-            raise ArgumentError(field, words, value)
-        return int(value)
+        return found
 
     schema = {"type": "integer", "minimum": low, "maximum": served or high}
     return Check(words, accept, schema, _read_integer, example=low if example is None else example, served=served)
@@ -102,7 +100,7 @@ def number(
     words = f"a number strictly between {low:g} and {high:g}" if strictly else f"a number from {low:g} to {high:g}"
 
     def accept(field: str, value: Any) -> float:
-        found = _finite(field, value, flags)
+        found = finite_number(field, value, flags)
         if not (low < found < high if strictly else low <= found <= high):
             raise ArgumentError(field, f"between {low:g} and {high:g}" if free else words, value)
         return found
@@ -110,22 +108,6 @@ def number(
     ends = ("exclusiveMinimum", "exclusiveMaximum") if strictly else ("minimum", "maximum")
     schema = {"type": "number", **dict(zip(ends, (low, high), strict=True))}
     return Check("a finite number" if free else words, accept, schema, read_number, example=example)
-
-
-def _finite(field: str, value: Any, flags: bool = False) -> float:
-    """Return a finite number as a float."""
-    if type(value) is float and math.isfinite(value):  # nearly always
-        return value
-    plain = value.item() if getattr(value, "shape", None) == () else value  # NumPy's
-    if not isinstance(plain, numbers.Real) or (isinstance(plain, bool) and not flags):
-        raise ArgumentError(field, "a finite number", value)
-    try:
-        found = float(plain)
-    except OverflowError:
-        found = math.inf
-    if not math.isfinite(found):
-        raise ArgumentError(field, "a finite number", value)
-    return found
 
 
 def _read(kind: Callable[[str], T], text: str) -> T | str:
@@ -183,7 +165,7 @@ def pair() -> Check:
     def accept(field: str, value: Any) -> tuple[float, float]:
         if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
             raise ArgumentError(field, "two numbers between which all rewards lie", value)
-        low, high = (_finite(f"{field}[{k}]", end) for k, end in enumerate(value))
+        low, high = (finite_number(f"{field}[{k}]", end) for k, end in enumerate(value))
         if not low < high:
             raise ArgumentError(field, "two numbers, the smaller first", value)
         return low, high

@@ -19,6 +19,13 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+# fmt: off
+__all__ = [
+    "AccessError", "ArgumentError", "ConflictError", "DirichletBanditsError", "FormatError", "LostWorkerError",
+    "MissingExtraError", "NotFoundError", "PolicyError", "ReplacedError", "RewardError", "StorageError",
+]
+# fmt: on
+
 
 class DirichletBanditsError(Exception):
     """Base class of every exception that this library raises on purpose."""

@@ -14,34 +14,30 @@ from pathlib import Path
 from typing import Any
 
 
-def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package, which import the names listed in its stub.
+def public_names(package: str, *rooms: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package, which import the names in its stub, and no others.
 
-    The stub has one line ``from home import name as name`` per name; ``from home import *`` means the names in the
-    ``__all__`` of another of our packages. Modules of the package are available as attributes too, public or not.
+    The stub has one line ``from home import name as name`` per name. Modules of the package are attributes too, and so
+    are the public names of its ``rooms``, where earlier versions of the package had them; neither are listed.
     """
     module = sys.modules[package]
     stub = Path(str(module.__file__)).with_suffix(".pyi")
     lines = [line for line in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(line, ast.ImportFrom)]
     homes = {name.name: str(line.module) for line in lines for name in line.names}
-    shared = [str(line.module) for line in lines if line.names[0].name == "*"]
-    homes.pop("*", None)
-
-    def everything() -> list[str]:
-        return sorted({*homes, *(name for home in shared for name in importlib.import_module(home).__all__)})
 
     def find(name: str) -> Any:
         if name == "__all__":
-            return everything()
+            return sorted(homes)
         if name.startswith("_"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if homes.get(name, package) != package:
             return getattr(importlib.import_module(homes[name]), name)
         if importlib.util.find_spec(f"{package}.{name}") is not None:
             return importlib.import_module(f"{package}.{name}")
-        for home in map(importlib.import_module, shared):
-            if name in home.__all__:
-                return getattr(home, name)
+        for room in rooms:
+            found = importlib.import_module(f"{package}.{room}")
+            if name in found.__all__:
+                return getattr(found, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)
 
     def find_once(name: str) -> Any:
@@ -49,7 +45,7 @@ def public_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         setattr(module, name, value)
         return value
 
-    return find_once, lambda: sorted({*vars(module), *everything()})
+    return find_once, lambda: sorted(homes)
 
 
 def whole_module(module: str) -> Any:

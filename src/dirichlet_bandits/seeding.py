@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.compiler import borrowed_generator, entry_point, jit, lent, shared
+from dirichlet_bandits.compiler import entry_point, jit, lent, lent_generator, shared
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.types import Words
 
@@ -38,7 +38,7 @@ class Stream(NamedTuple):
 
 
 class LentStream(NamedTuple):
-    """A stream for calls from Python that must be fast, or must not be broken off: see ``compiler/generators.py``."""
+    """A stream for calls from Python that must be fast, or must not be broken off: see ``compiler/borrowed.py``."""
 
     generator: Any
     words: Words
@@ -265,4 +265,4 @@ class _FixedSeed(np.random.bit_generator.ISeedSequence):
 @entry_point
 def start_numbered_stream(stream: LentStream, root: Words, kind: int, number: int) -> None:
     """Do the same as :func:`start_numbered`; an entry point."""
-    start_numbered(borrowed_generator(stream.generator), stream.words, root, kind, number)
+    start_numbered(lent_generator(stream.generator), stream.words, root, kind, number)

@@ -5,7 +5,7 @@ Nothing is executed: a text is read by Python's grammar, and only classes that t
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
@@ -34,16 +34,6 @@ class Call(NamedTuple):
     name: str
     positional: tuple[Any, ...]
     named: dict[str, Any]
-
-    def written(self, prefix: str = "") -> str:
-        """Return the text; ``prefix`` is written before each class.
-
-        >>> parse("SlidingWindow(RDS, window=5)").written("db.")
-        'db.SlidingWindow(db.RDS(), window=5)'
-        """
-        shown = [value.written(prefix) if isinstance(value, Call) else repr(value) for value in self.values()]
-        keys = [""] * len(self.positional) + [f"{key}=" for key in self.named]
-        return f"{prefix}{self.name}({', '.join(map(str.__add__, keys, shown))})"
 
     def values(self) -> list[Any]:
         """Return all arguments, in order."""
@@ -222,3 +212,57 @@ def under(where: str, act: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs)
     except ArgumentError as error:
         name, expected, got = error.args
         raise ArgumentError(f"{where}.{name}", expected, got) from error
+
+
+def name_list(name: str, value: object, known: Collection[str] | None = None) -> list[str]:
+    """Return the value if it is a list of known names, else raise an error.
+
+    >>> name_list("policies", ["RDS", "RSD"], known=["RDS", "BDS"])
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'policies' must be made of 'RDS', 'BDS' (got 'RSD')
+    """
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(entry, str) for entry in value):
+        raise ArgumentError(name, "a list of names", value)
+    for entry in value:
+        if known is not None and entry not in known:
+            raise ArgumentError(name, "made of " + one_of(known).removeprefix("one of "), entry)
+    return list(value)
+
+
+def check_keys(
+    table: Mapping[str, Any], known: Collection[str], needed: Collection[str] = (), prefix: str = ""
+) -> None:
+    """Refuse keys that are not known, and a table that lacks a key that it needs."""
+    for key in table:
+        if key not in known:
+            raise FieldError(f"'{prefix}{key}' is not a key of an experiment (known here: {', '.join(known)})")
+    for key in needed:
+        if key not in table:
+            raise FieldError(f"'{prefix}{key}' is missing")
+
+
+def all_tables(content: Mapping[str, Any], key: str, kind: str) -> list[dict[str, Any]]:
+    """Return the tables ``[[key]]``, each of which describes a ``kind``."""
+    found = content.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
+        raise ArgumentError(key, f"tables written [[{key}]], each with its {kind}", found)
+    return found
+
+
+def table_names(where: str, given: list[dict[str, Any]], defaults: list[str]) -> list[str]:
+    """Return the names of tables, all different."""
+    found: list[str] = []
+    for k, (table, default) in enumerate(zip(given, defaults, strict=True)):
+        name = table.get("name", default)
+        if not isinstance(name, str) or not name:
+            raise ArgumentError(f"{where}[{k}].name", "a text that is not empty", name)
+        if name in found:
+            raise ArgumentError(f"{where}[{k}].name", "different from the names before it", name)
+        found.append(name)
+    return found
+
+
+def make_all(content: Mapping[str, Any], key: str, kind: str, maker: Callable[..., T], called: str) -> tuple[T, ...]:
+    """Make an object from each of the tables ``[[key]]``."""
+    given = all_tables(content, key, kind)
+    return tuple(make(f"{key}[{k}]", maker, table, called=called) for k, table in enumerate(given))

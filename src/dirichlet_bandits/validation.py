@@ -3,13 +3,14 @@
 import math
 import numbers
 import re
-from typing import Any, Final, TypeVar
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from dirichlet_bandits.types import Floats
 
 T = TypeVar("T")
 
@@ -23,8 +24,10 @@ LARGEST_COUNT: Final = 10**11
 _SCALE: Final = f"from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: choose another unit"
 
 
-def finite_number(name: str, x: object) -> float:
-    """Return the argument as a float; refuse NaN, infinities, booleans and everything that is not a number.
+def finite_number(name: str, x: object, flags: bool = False) -> float:
+    """Return the argument as a float; refuse NaN, infinities and everything that is not a number, such as booleans.
+
+    With ``flags``, True counts as 1 and False as 0.
 
     >>> finite_number("target", 3)
     3.0
@@ -34,14 +37,15 @@ def finite_number(name: str, x: object) -> float:
     """
     if type(x) is float and math.isfinite(x):  # nearly always
         return x
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        x = x[()]
-    if not isinstance(x, numbers.Real) or isinstance(x, bool):
+    plain: Any = x
+    if getattr(plain, "shape", None) == ():  # a number of NumPy's
+        plain = plain.item()
+    if not isinstance(plain, numbers.Real) or (isinstance(plain, bool) and not flags):
         raise ArgumentError(name, "a finite number", x)
     try:
-        number = float(x)
+        number = float(plain)
     except OverflowError:
-        raise ArgumentError(name, "a finite number", x) from None
+        number = math.inf
     if not math.isfinite(number):
         raise ArgumentError(name, "a finite number", x)
     return number
@@ -53,7 +57,7 @@ def reward_number(name: str, x: object) -> float:
     >>> reward_number("reward", True), reward_number("reward", 3)
     (1.0, 3.0)
     """
-    return float(x) if isinstance(x, bool | np.bool_) else finite_number(name, x)
+    return finite_number(name, x, flags=True)
 
 
 def number_between(name: str, x: object, low: float, high: float) -> float:
@@ -138,7 +142,7 @@ def true_or_false(name: str, x: object) -> bool:
     return x
 
 
-def reward_array(name: str, values: ArrayLike) -> Floats:
+def reward_array(name: str, values: "ArrayLike") -> "Floats":
     """Return rewards as :func:`finite_array` does; True is 1 and False is 0.
 
     >>> reward_array("values", [True, False])
@@ -147,7 +151,7 @@ def reward_array(name: str, values: ArrayLike) -> Floats:
     return finite_array(name, values, "biufO")
 
 
-def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
+def finite_array(name: str, values: "ArrayLike", kinds: str = "iufO") -> "Floats":
     """Return the argument as a contiguous one-dimensional array of floats: not empty, no NaN, no infinity.
 
     >>> finite_array("values", [1, 2])
@@ -156,6 +160,8 @@ def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'values' must be finite numbers (got inf at position 1)
     """
+    import numpy as np
+
     expected = "a non-empty, one-dimensional sequence of numbers"
     try:
         raw: NDArray[Any] = np.asarray(values)
@@ -175,7 +181,7 @@ def finite_array(name: str, values: ArrayLike, kinds: str = "iufO") -> Floats:
     return array
 
 
-def positive_weights(name: str, weights: ArrayLike | None, size: int) -> Floats:
+def positive_weights(name: str, weights: "ArrayLike | None", size: int) -> "Floats":
     """Return one positive weight per observation; None gives an empty array, which means that all weights are 1.
 
     >>> positive_weights("weights", [1, 0.5], 2)
@@ -186,6 +192,8 @@ def positive_weights(name: str, weights: ArrayLike | None, size: int) -> Floats:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'weights' must be positive numbers (got 0.0 at position 1)
     """
+    import numpy as np
+
     if weights is None:
         return np.empty(0)
     array = finite_array(name, weights)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.naming import short_names
+from dirichlet_bandits.policies.written import short_names
 
 PAST = pd.DataFrame({"date": ["May", "June", "May", "June"], "yield": [4, 5, 3, 2], "plot": [1, 1, 2, 2]})
 

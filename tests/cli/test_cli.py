@@ -106,7 +106,7 @@ def test_policies_fit_80_columns_and_no_word_is_split():
     assert answer.exit_code == 0
     assert max(map(len, answer.stdout.splitlines())) <= 80
     first_words = {line.split()[0] for line in answer.stdout.splitlines() if line.strip()}
-    assert set(db.policies.catalogue.POLICIES) <= first_words
+    assert set(db.policies.registry.all_policies()) <= first_words
     shown = set(answer.stdout.split())
     for row in json.loads(call("policies", "--json").stdout):
         assert {word for cell in row.values() for word in cell.split()} <= shown

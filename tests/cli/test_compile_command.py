@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
-from dirichlet_bandits.cli.compile import sound_example
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 
 USE = """
 import logging
@@ -43,8 +42,8 @@ def test_an_unknown_name_is_refused():
 
 
 def test_every_policy_can_be_compiled_by_its_name():
-    for name, kind in POLICIES.items():
-        policy = sound_example(kind)
+    for name, kind in all_policies().items():
+        policy = kind.example()
         assert type(policy) is getattr(db, name)
         assert len(policy.params)
-    assert sound_example(db.RDS) == db.RDS()
+    assert db.RDS.example() == db.RDS()

@@ -12,7 +12,6 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import SHIPPED, runner
 from dirichlet_bandits.experiments.random_arms import RandomArms
-from dirichlet_bandits.report import paper
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 
@@ -20,7 +19,7 @@ SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # t
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(paper, "QUICK", 3)
+    monkeypatch.setattr(runner, "QUICK", 3)
     monkeypatch.setattr(runner, "in_processes", lambda *_, **__: None)  # tested by itself; here it only takes time
     (tmp_path / "file").write_text("mine")
     return tmp_path
@@ -146,7 +145,7 @@ def test_random_problems_are_kept_when_they_are_done(folder, monkeypatch):
 def test_python_does_what_the_command_does(folder):
     assert call("--only", "sensitivity", "--seed", "5", "--quiet", "--out", "there").exit_code == 0
     lines = []
-    made = db.report.reproduce("here", only=["sensitivity"], seed=5, progress=False, say=lines.append)
+    made = db.experiments.reproduce("here", only=["sensitivity"], seed=5, progress=False, say=lines.append)
     assert (made.page, [chapter.name for chapter in made.chapters]) == (Path("here/index.html"), ["sensitivity"])
     assert lines[-1].startswith(f"{made.chapters[0].title}: claims {made.chapters[0].count('supported')} supported, ")
     files = sorted(path.relative_to("here") for path in Path("here/tables").iterdir())
@@ -157,7 +156,7 @@ def test_python_does_what_the_command_does(folder):
 def test_python_calls_arguments_by_their_names(folder):
     for mistake in ({"only": "kinf"}, {"only": ["coins"]}, {"out": "file"}, {"workers": 0}, {"seed": -1}):
         with pytest.raises(db.ArgumentError) as caught:
-            db.report.reproduce(**mistake)
+            db.experiments.reproduce(**mistake)
         assert [caught.value.name] == list(mistake)
     assert [path.name for path in folder.iterdir()] == ["file"]
 
@@ -169,7 +168,7 @@ def test_interrupted(folder, monkeypatch):
     assert answer.stderr == "interrupted: run the same command again to continue\n"
     assert not (folder / "report/index.html").exists()
     with pytest.raises(KeyboardInterrupt):
-        db.report.reproduce(only=["sensitivity"], progress=False)
+        db.experiments.reproduce(only=["sensitivity"], progress=False)
 
 
 def test_a_folder_that_is_not_ours_is_left_alone(folder):

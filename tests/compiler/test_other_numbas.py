@@ -4,7 +4,8 @@ import numba.core.caching
 import numba.core.compiler
 import pytest
 
-from dirichlet_bandits.compiler import internals
+import dirichlet_bandits as db
+from dirichlet_bandits.compiler import entry_point, internals
 from tests.compiler.processes import run
 
 PLAY = """
@@ -19,12 +20,6 @@ study = db.create_study("s", arms=["a", "b"], policy=policy, seed=0)
 for trial in range(5):
     study.tell(study.ask().id, trial % 2)
 print(study.ask().arm)
-"""
-OTHER = """
-import dirichlet_bandits.compiler.internals as internals
-def check():
-    raise AttributeError("no such part")
-internals._check = check
 """
 
 
@@ -51,11 +46,18 @@ def test_without_compilation_there_is_a_clear_refusal(tmp_path):
     assert done.stderr.endswith("policies run as compiled code only: unset NUMBA_DISABLE_JIT\n")
 
 
-def test_a_numba_without_what_we_know_of_it_gives_the_same_numbers(tmp_path, expected):
-    done = run(tmp_path, OTHER + PLAY)
-    assert done.stdout == expected
-    assert done.stderr.count("is not known to this version") == 1
-    assert list((tmp_path / "cache").rglob("*.nbi")), "Numba's own cache is not used"
+@pytest.fixture
+def forgotten():
+    """The check runs again in this test, and again afterwards."""
+    internals.check_internals.cache_clear()
+    yield
+    internals.check_internals.cache_clear()
+
+
+def test_a_numba_that_lacks_a_part_is_refused_by_name(monkeypatch, forgotten):
+    monkeypatch.delattr(numba.core.caching, "FunctionCache")
+    with pytest.raises(db.DirichletBanditsError, match=r"^Numba \S+ cannot run policies \(.*FunctionCache"):
+        entry_point(lambda x: x)
 
 
 @pytest.mark.parametrize("name", ["FunctionCache", "CompileResultCacheImpl"])
@@ -71,7 +73,8 @@ def test_a_changed_part_is_noticed(monkeypatch):
         internals._check()
 
 
-def test_a_generator_with_other_fields_is_noticed(monkeypatch):
-    monkeypatch.setattr(internals, "RNG_FIELDS", ("bit_generator", "parent"))
-    with pytest.raises(AttributeError, match="has other fields than bit_generator, parent"):
+@pytest.mark.parametrize("name", ["RNG_FIELDS", "ARRAY_FIELDS"])
+def test_a_generator_or_an_array_with_other_fields_is_noticed(monkeypatch, name):
+    monkeypatch.setattr(internals, name, ("parent", "data"))
+    with pytest.raises(AttributeError, match="has other fields than parent, data"):
         internals._check()

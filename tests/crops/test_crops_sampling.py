@@ -72,7 +72,7 @@ def test_any_workers_and_any_length(model: Model, tmp_path: Path) -> None:
 CODE = """
 import os, signal, sys
 from dirichlet_bandits import crops
-from dirichlet_bandits.crops.parts import Parts
+from dirichlet_bandits.crops.sampling import Parts
 
 out, seasons, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 put = Parts.put

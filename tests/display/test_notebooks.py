@@ -7,7 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.display import progress
-from dirichlet_bandits.display.notebooks import in_notebook
+from dirichlet_bandits.display.progress import in_notebook
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments.applicable import NotApplicableError, all_applicable, applicable, reward_facts
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 
 
 def arms(*values, objective=None):
@@ -38,9 +38,9 @@ CASES = {
 def test_every_policy_is_tried_or_left_out_with_a_reason(case):
     bandit, given = CASES[case]
     known = reward_facts(bandit, horizon=100, **given)
-    tried, left_out = all_applicable(list(POLICIES), known, bandit.objective)
+    tried, left_out = all_applicable(list(all_policies()), known, bandit.objective)
     classes = {type(policy).__name__ for policy in tried.values()}
-    assert classes | set(left_out) == set(POLICIES)
+    assert classes | set(left_out) == set(all_policies())
     assert classes & set(left_out) == set()
     assert all(left_out.values())
     for policy in tried.values():
@@ -50,7 +50,7 @@ def test_every_policy_is_tried_or_left_out_with_a_reason(case):
 
 def test_with_everything_told_only_those_for_another_objective_are_left_out():
     bandit, given = CASES["times, all told"]
-    _, left_out = all_applicable(list(POLICIES), reward_facts(bandit, horizon=100, **given), bandit.objective)
+    _, left_out = all_applicable(list(all_policies()), reward_facts(bandit, horizon=100, **given), bandit.objective)
     forgetting = {name: left_out.pop(name) for name in ("Floored", "SlidingWindow", "Discounted", "SWLBSDA")}
     assert all("which rewards do not determine" in reason for reason in forgetting.values())  # such as a floor
     for name, reason in {
@@ -68,7 +68,7 @@ def test_with_everything_told_only_those_for_another_objective_are_left_out():
 
 
 def test_with_nothing_told_nothing_is_guessed():
-    tried, _ = all_applicable(list(POLICIES), reward_facts(REAL, horizon=100), REAL.objective)
+    tried, _ = all_applicable(list(all_policies()), reward_facts(REAL, horizon=100), REAL.objective)
     for policy in tried.values():
         assert not {"lower", "upper", "sigma", "family"} & set(vars(policy))
     assert {"RDS", "QDS", "RBSDA", "RUCBLT"} <= set(tried)

@@ -85,7 +85,10 @@ def test_policies_and_values_beside_the_file(folder):
         ("nowhere:Always", "'policies[0].policy': no module 'nowhere' beside the file or on Python's path"),
         ("{}:Never", "'policies[0].policy': no class 'Never' in '{}' (its classes: Always, Nothing)"),
         ("{}:LIMIT", "'policies[0].policy': no class 'LIMIT' in "),
-        ("{}:Nothing", "'policies[0].policy' must be a class with select(rng) and update(arm, reward), or a db.Policy"),
+        (
+            "{}:Nothing",
+            "'policies[0].policy' must be a class with select(rng) and update(arm, reward), or a Policy",
+        ),
         ("{}:", "'policies[0].policy' must be a policy of the library, or 'module:Class' (got "),
         ("../{}:Always", "'policies[0].policy' must be a policy of the library, or 'module:Class'"),
     ],

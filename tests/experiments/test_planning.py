@@ -15,7 +15,7 @@ from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.experiments import planning
 from dirichlet_bandits.experiments.plan_games import (
     NOBODY,
-    Rule,
+    WinnerRule,
     bet_on_pairs,
     named_winner,
     new_bettors,
@@ -184,8 +184,8 @@ def test_a_policy_that_decides_where_the_equal_split_does_not():
         ({"lift": None}, "'lift' must be given with baseline"),
         ({"lift": 0.9}, r"'lift' must be such that baseline \+ lift is from 0 to 1, with baseline = 0.2 \(got 0.9\)"),
         ({"floors": [0.6]}, r"'floors' must be numbers from 0 to 1 / 2, with 2 arms \(got 0.6\)"),
-        ({"policies": ["Magic"]}, "'policy' must be the name of a policy"),
-        ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\[0\]' must be fit for rewards in \[0, 1\]"),
+        ({"policies": ["Magic"]}, r"'policies\[0\]' must be the name of a policy"),
+        ({"policies": [db.TopTwo(lower=0.5)]}, r"'policies\['TopTwo'\]' must be fit for rewards in \[0, 1\]"),
         ({"bounds": (0, 0.5)}, "'bounds' must be around all rewards, from 0 to 1"),
         ({"delta": 1.0}, "'delta' must be a number strictly between 0 and 1"),
         ({"arms": 1}, "'arms' must be an integer"),
@@ -204,7 +204,7 @@ def test_games_end_when_the_lottery_rule_names_its_winner():
     ends = []
     for length in range(2, 401):
         games = new_games(2, 2)
-        given = tape[:, :, :length].copy(), np.zeros(2), True, Rule(0.0, 1.0, odds, 0.0, 1), BETS, PRIOR
+        given = tape[:, :, :length].copy(), np.zeros(2), WinnerRule(0.0, 1.0, odds, 0.0, 1, BETS, PRIOR)
         specialized(play_games, params)(params, *given, seeds, stream, stop, games)
         ends.append(games)
     last = ends[-1]
@@ -219,5 +219,4 @@ def test_games_end_when_the_lottery_rule_names_its_winner():
         seen = np.array([np.sum(arm[:t] == arm[t]) for t in range(trials)])
         rounds = Rounds(2).add(np.full((trials, 2), 0.5), np.arange(trials), arm, tape[game, arm, seen])
         found = Wealth(1, 0).follow(rounds)
-        assert found.peak >= odds - 0.2  # the order of the opening is not known
-        assert found.peak - odds < 1.0
+        assert abs(found.peak - odds) < 1.5  # it bets with the probabilities, and not with recent shares

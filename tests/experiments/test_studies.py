@@ -6,7 +6,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments import shipped_text
-from dirichlet_bandits.experiments.studies import parse_study
+from dirichlet_bandits.experiments.reading import parse_study
 
 KINF, QDS = shipped_text("kinf"), shipped_text("qds-condition")
 

@@ -3,6 +3,8 @@
 A kind that is new, and not in the games here, fails the first test.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,9 @@ import dirichlet_bandits as db
 from dirichlet_bandits.live import export
 from dirichlet_bandits.live.event import NewTrial, OfArms, OfTrial
 from dirichlet_bandits.live.events import EVENTS, CallRecorded, Reopened, WindowsClosed, WinnerDeclared, event_of
+from dirichlet_bandits.live.export import read_rounds, recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 
@@ -146,7 +147,7 @@ def test_a_segment_is_a_study_of_its_own(clock, seed):  # noqa: F811
         for trial, there in enumerate(part.ids):
             one, other = whole.records.trial(there), expected.records.trial(trial)
             same = {"segment": None, "unit": None, "round": 0}
-            assert repr(one._replace(**same)) == repr(other._replace(**same))  # of which some numbers may be NaN
+            assert repr(replace(one, **same)) == repr(replace(other, **same))  # of which some numbers may be NaN
     assert study.replay().same
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.live.events import FloorSet
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.policies.mixing import forced_arm
+from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.storage import MemoryStorage
 from tests.live.test_study import ARMS, play
 

@@ -187,7 +187,7 @@ LEFT_COMPILING = """
 import signal, threading
 from numba.core import event
 from dirichlet_bandits.compiler import announcements
-from dirichlet_bandits.live.interrupts import shielded
+from dirichlet_bandits.compiler import shielded
 
 left = []
 

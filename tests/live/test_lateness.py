@@ -6,9 +6,9 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live import lateness
 from dirichlet_bandits.live.events import WindowsClosed
+from dirichlet_bandits.live.export import recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.recovery import recover
 
 ARMS = ["a", "b", "c"]
 DAY = 86400.0

@@ -50,7 +50,7 @@ def test_inverse_propensities_are_unbiased_at_scale(policy):
 
 
 def possible_rounds(study, arm):
-    from dirichlet_bandits.live.logged_rounds import read_rounds
+    from dirichlet_bandits.live.export import read_rounds
 
     _, log = read_rounds(study.storage.read("s", data=True))
     return int((log.propensities[log.complete, log.names.index(arm)] > 0).sum())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.export import read_rounds
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.logged_rounds import read_rounds
 
 THETAS = [2.0**k for k in range(-12, 12)]
 

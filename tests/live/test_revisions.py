@@ -144,14 +144,14 @@ class Visited(dict):
 
     keys_visited = 0
 
-    def __iter__(self):
+    def items(self):
         Visited.keys_visited += len(self)
-        return super().__iter__()
+        return super().items()
 
 
 def test_opening_a_study_with_many_revisions_takes_linear_time():
     n, journal = 2001, Journal()
-    journal.counted.reward_of = Visited()
+    journal.counted = Visited()
     asked = [Row(1 + k, Asked.kind, trial=k, arm=0, value=1.0) for k in range(n)]
     told = [Row(1 + n + k, Rewarded.kind, trial=k, value=float(k)) for k in range(n)]
     kinds = (Corrected.kind, Voided.kind, Corrected.kind)
@@ -159,7 +159,7 @@ def test_opening_a_study_with_many_revisions_takes_linear_time():
     journal.apply([Row(0, ArmAdded.kind, arm=0, note="a"), *asked, *told, *revised])
     assert len(journal.told.rewards) == len(journal.told.arms) == len(journal.told.numbers) == n
     assert journal.told.rewards[-2:] == [0.5, 0.5]
-    assert Visited.keys_visited <= 2 * n
+    assert 0 < Visited.keys_visited <= 2 * n
 
 
 def test_bad_corrections_are_refused():

@@ -7,7 +7,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.inference.risk import _ends, _sums, cvar_sequence
-from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.export import read_rounds
 from tests import naive
 
 

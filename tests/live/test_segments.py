@@ -9,9 +9,9 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.events import ArmAdded, ArmRetired, Asked, FloorSet
+from dirichlet_bandits.live.export import recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.storage.events import Row
 from tests.live.test_lateness import Clock, clock, url  # noqa: F401
 

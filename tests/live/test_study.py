@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 from tests.live.reporting import report_some
 from tests.policies.twins import PAIRS, default
 
@@ -69,7 +69,7 @@ def test_a_policy_without_propensities_is_refused_before_anything_is_written(tmp
 
 
 def test_all_policies_are_covered():
-    assert {type(pair.policy) for pair in PAIRS.values()} == set(POLICIES.values())
+    assert {type(pair.policy) for pair in PAIRS.values()} == set(all_policies().values())
 
 
 def test_every_arm_comes_first_and_waiting_ones_do_not_block(url):
@@ -410,9 +410,7 @@ def test_propensities_that_are_no_numbers_are_never_stored(monkeypatch):
     from dirichlet_bandits.policies import registry
     from tests.policies.test_propensity import Greedy
 
-    monkeypatch.setitem(
-        registry._PROPENSITIES, Greedy, registry.Propensities(lambda policy, state: np.full(3, math.nan))
-    )
+    monkeypatch.setitem(registry._REGISTERED, Greedy, registry.Registration(lambda policy, state: np.full(3, math.nan)))
     study = db.create_study("s", arms=ARMS, policy=Greedy(), seed=1)
     study.tell_many(range(3), [1.0 for _ in study.ask(3)])
     with pytest.raises(

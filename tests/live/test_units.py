@@ -5,9 +5,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import NEVER
+from dirichlet_bandits.live.export import recover
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.recovery import recover
 from dirichlet_bandits.live.winner import _rates
 from tests.live.test_lateness import clock, url  # noqa: F401
 

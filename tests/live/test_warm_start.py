@@ -7,7 +7,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
-from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
+from dirichlet_bandits.policies.npts.weighted import WeightedIndices
 from tests.live.test_lateness import url  # noqa: F401
 
 ARMS = ["a", "b", "c"]
@@ -98,10 +98,10 @@ def test_past_rewards_decide_and_count_for_nothing_else(policy, url):  # noqa: F
 def test_weighted_indices_are_those_of_npts_and_decide_as_often_as_they_say():
     rng = np.random.default_rng(3)
     past = [rng.random(5), rng.random(3), rng.random(7)]
-    weighted = WeightedIndices(1.0, [past[0], past[1], past[2][:0]], 1.0)
+    weighted = WeightedIndices(db.NPTS(upper=1.0), [past[0], past[1], past[2][:0]], 1.0)
     weighted.learn([2] * 7, past[2].tolist())
     np.testing.assert_allclose(weighted.propensities(), db.propensities(db.NPTS(upper=1.0), past), rtol=1e-7)
-    weighted = WeightedIndices(1.0, past, 0.2)
+    weighted = WeightedIndices(db.NPTS(upper=1.0), past, 0.2)
     weighted.learn([0, 1], [0.5, 0.6])
     chances, n = weighted.propensities(), 4000
     assert 0.01 < chances.min() < chances.max() < 1.0

@@ -1,23 +1,29 @@
 """Every policy names papers that the bibliography has."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.bibliography import bibtex
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", all_policies())
 def test_every_reference_has_an_entry(name):
-    labels = POLICIES[name].reference.split("; ")
-    entries = [bibtex(label) for label in labels]
-    assert all(entries), f"policies/bibliography.py has no row for one of {labels}"
+    policy = all_policies()[name].example()
+    labels, entries = policy.reference.split("; "), policy.bibtex.split("\n\n")
+    assert len(entries) == len(labels), f"policies/references.bib lacks one of {labels}"
     for label, entry in zip(labels, entries, strict=True):
         assert entry.count("{") == entry.count("}")
         assert re.search(r"year = \{(\d{4})\}", entry)[1] == label[-5:-1]
         assert re.match(r"@\w+\{[a-z]+\d{4},", entry)
+
+
+def test_the_key_of_an_entry_is_its_own():
+    text = (Path(db.policies.__file__).parent / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
+    assert len(keys) == len(set(keys)) == text.count("\n% ") + 1
 
 
 def test_a_policy_knows_its_papers():

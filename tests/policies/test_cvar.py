@@ -8,10 +8,12 @@ import pytest
 from scipy import special, stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import rewards
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.cvar import shortfall_in_the_band
 from dirichlet_bandits.policies.cvar import probability
-from dirichlet_bandits.policies.index import all_indices
+from dirichlet_bandits.policies.index import overview
 from tests.policies.test_policies import told
 
 ALARM = 1e-6
@@ -19,8 +21,18 @@ ALARM = 1e-6
 
 def indices(policy, histories, draws=1, seed=0):
     """Draws of the indices of all arms."""
-    state, rng = told(policy, histories), np.random.default_rng(seed)
-    return np.array([all_indices(policy, state, rng) for _ in range(draws)])
+    values = np.empty((draws, len(histories)))
+    specialized(draw_indices, policy.params)(
+        policy.params, told(policy, histories), np.random.default_rng(seed), values
+    )
+    return values
+
+
+def draw_indices(policy, state, rng, values):
+    total, best_mean = overview(state)
+    for row in values:
+        for arm in range(row.size):
+            row[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
 
 
 def test_rewards_are_kept_in_order():

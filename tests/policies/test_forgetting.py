@@ -15,8 +15,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.live.description import described, restore
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.policies.forgetting.reweighting import samples_of
-from dirichlet_bandits.policies.forgetting.rule import DiscountedNPTSParams, DiscountedRDSParams
+from dirichlet_bandits.policies.ring import discounted_samples
 from dirichlet_bandits.policies.written import parse_policy
 from tests.live.reporting import report_some
 from tests.naive import forgetting
@@ -138,8 +137,8 @@ def test_memory_and_the_rewards_of_a_decision_do_not_grow(policy):
     assert [part.shape for part in state] == before
     # Decisions and propensities are made from these arrays alone: their cost is that of the window.
     assert state.pulls.sum() == state.arms.size == policy.params.window
-    if isinstance(policy.params, DiscountedNPTSParams | DiscountedRDSParams):
-        used = specialized(samples_of, policy.params)(policy.params, state)
+    if isinstance(policy, db.Discounted):
+        used = specialized(discounted_samples, policy.params)(policy.params, state)
         assert used.values.size == policy.params.window
         assert used.weights.min() >= 1e-6 > used.weights.min() * policy.gamma
 
@@ -344,7 +343,10 @@ def test_in_experiment_files():
         (lambda: db.Discounted(TS, 1 - 1e-9), "'gamma' must be above 0 and at most 1 - 1.4e-06"),
         (lambda: db.Discounted(TS, math.nan), "'gamma' must be a finite number"),
         (lambda: db.propensities(db.SlidingWindow(TS, 3), [[0, 1], [1, 0]]), r"'histories' must be at most 3 rewards"),
-        (lambda: db.propensities(db.Discounted(TS, 0.9), [[0], [1]]), "'policy' must be one that does not forget"),
+        (
+            lambda: db.propensities(db.Discounted(TS, 0.9), [[0], [1]]),
+            "'policy' must be one that does not depend on the order of",
+        ),
     ],
 )
 def test_bad_input_is_named(make, message):

@@ -29,7 +29,7 @@ LIVE = [name for name in POLICIES if PAIRS[name].live]
 
 def ways(name):
     """By its shortcut, if it has one, and by the plain loop."""
-    return [True, False] if has_own(play, type(PAIRS[name].policy.params)) else [False]
+    return [True, False] if has_own(play, PAIRS[name].policy.params) else [False]
 
 
 def pulls(name, shift, unit, fast):

@@ -9,10 +9,10 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.history import append, new_history, rewards
 from dirichlet_bandits.engine.tally import count, new_tally
-from dirichlet_bandits.engine.verbs import implements, index, verb
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.engine.verbs import implements, index
 from dirichlet_bandits.policies.interface import GUARANTEES
-from dirichlet_bandits.policies.ucb.rule import UCB1Params
+from dirichlet_bandits.policies.registry import all_policies
+from dirichlet_bandits.policies.ucb import UCB1Params
 from tests.policies.twins import PAIRS
 
 
@@ -27,14 +27,14 @@ def told(policy, histories, seed=0):
 
 
 def test_every_policy_has_a_twin():
-    assert {type(pair.policy) for pair in PAIRS.values()} == set(POLICIES.values())
+    assert {type(pair.policy) for pair in PAIRS.values()} == set(all_policies().values())
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", all_policies())
 def test_every_policy_says_what_is_proved_of_it(name):
-    assert POLICIES[name].guarantee in GUARANTEES
-    assert POLICIES[name].assumes != db.Policy.assumes
-    assert POLICIES[name].reference
+    assert all_policies()[name].guarantee in GUARANTEES
+    assert all_policies()[name].assumes != db.Policy.assumes
+    assert all_policies()[name].reference
 
 
 @pytest.mark.parametrize("name", ["RDS sqrt-log", "UCB1", "RBSDA", "NPTS"])
@@ -164,17 +164,6 @@ def test_a_verb_that_comes_too_late_is_refused():
     db.UCB1(sigma=1.0).init(2)
     with pytest.raises(TypeError, match="UCB1Params is compiled already: register 'index' before it is used"):
         implements(index, UCB1Params)(lambda policy, state, arm, total, best_mean, rng: 0.0)
-
-
-def test_two_verbs_cannot_share_a_name():
-    def note(policy, state):
-        """A family's own verb that would take the place of the engine's."""
-
-    with pytest.raises(TypeError, match="'note' is a verb already"):
-        verb(note)
-    world = db.Piecewise({1: [db.Bernoulli(0.2), db.Bernoulli(0.6)], 26: [db.Bernoulli(0.6), db.Bernoulli(0.2)]})
-    result = db.simulate(world, db.DMED("bernoulli"), horizon=50, replications=2, seed=0)  # it had such a verb
-    assert result.pulls.values.sum() == 100
 
 
 @pytest.mark.parametrize("name", PAIRS)

@@ -15,15 +15,14 @@ import pytest
 from scipy import special, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.engine.verbs import has_own, implements, index, param_types
+from dirichlet_bandits.engine.verbs import has_own, implements, index
 from dirichlet_bandits.numerics.argmax import gaussian
 from dirichlet_bandits.numerics.compression import compress
-from dirichlet_bandits.policies.catalogue import POLICIES
 from dirichlet_bandits.policies.index import random_index_propensities
-from dirichlet_bandits.policies.perturbed.rule import weighted_ratio
-from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.policies.perturbed import weighted_ratio
+from dirichlet_bandits.policies.registry import all_policies, has_propensities
 from dirichlet_bandits.policies.rounds import win_probability
-from dirichlet_bandits.policies.thompson import probability as posteriors
+from dirichlet_bandits.policies.thompson import heads_law
 from tests import naive
 from tests.policies.test_policies import told
 from tests.policies.twins import PAIRS, default
@@ -34,7 +33,7 @@ SEVERAL_ARMS = {  # policies that may pull several arms at once: their propensit
     for name, pair in PAIRS.items()
     if pair.several
     or hasattr(pair.policy.params, "detector")  # arms are pulled together after their restart
-    or any(has_own(win_probability, kind) for kind in param_types(pair.policy.params))
+    or any(has_own(win_probability, one.params) for one in (pair.policy, getattr(pair.policy, "policy", pair.policy)))
 }
 RNG = np.random.default_rng(5)
 HISTORIES = {
@@ -103,7 +102,7 @@ def test_frequencies_of_select(name, case, draws):
 
 def test_every_policy_has_a_propensity():
     covered = {type(PAIRS[name].policy) for name, _ in CASES}
-    assert covered == {policy for policy in POLICIES.values() if has_propensities(policy)}
+    assert covered == {policy for policy in all_policies().values() if has_propensities(policy)}
 
 
 @pytest.mark.parametrize("policy", [db.WRSDA(), db.BESA()], ids=repr)
@@ -140,8 +139,8 @@ def test_the_law_of_the_heads():
     for outcome in range(2**9):
         shown = (outcome >> np.arange(9)) & 1
         law[shown.sum()] += np.prod(np.where(shown, coins, 1 - coins))
-    np.testing.assert_allclose(posteriors.heads_law(coins), law, atol=1e-15)
-    many = posteriors.heads_law(np.full(1000, 0.3))
+    np.testing.assert_allclose(heads_law(coins), law, atol=1e-15)
+    many = heads_law(np.full(1000, 0.3))
     np.testing.assert_allclose(many, stats.binom(1000, 0.3).pmf(np.arange(1001)), atol=1e-14)
 
 

@@ -6,10 +6,10 @@ import xarray as xr
 
 import dirichlet_bandits as db
 from dirichlet_bandits.display.numbers import measured as short
-from dirichlet_bandits.experiments import Experiment, KinfStudy
-from dirichlet_bandits.experiments.experiment import PlotSettings
-from dirichlet_bandits.experiments.qds_study import QDSPanel
-from dirichlet_bandits.report import figures, regret_figures
+from dirichlet_bandits.experiments import KinfStudy, PlotSettings
+from dirichlet_bandits.experiments.kinf_study import draw_law, draw_slopes
+from dirichlet_bandits.experiments.qds_study import QDSPanel, draw_panel
+from dirichlet_bandits.report import figures
 from tests.report import made_up
 
 SIZES = [100, 1000, 10_000]
@@ -35,14 +35,14 @@ def numbers():
 
 
 def test_the_slope_of_kinf_is_that_of_the_numbers(study, numbers):
-    figure = figures.kinf_slopes(study, numbers)
+    figure = draw_slopes(study, numbers)
     assert words(figure) == ["exp: slope -2.00"]
     points = figure.axes[0].lines[0].get_xydata()
     assert points == pytest.approx(np.column_stack([np.log(np.log(SIZES)), -2.0 * np.log(np.log(SIZES))]))
 
 
 def test_densities_of_kinf_have_their_means_marked(study, numbers):
-    figure = figures.kinf_laws(study, numbers, "exp")
+    figure = draw_law(study, numbers, "exp")
     assert words(figure) == ["n = 100", f"n = {short(1000)}", "Kinf in the family"]
     upright = [line.get_xdata()[0] for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
     assert upright == pytest.approx([np.log(100) ** -2.0, np.log(1000) ** -2.0, 0.07])
@@ -56,7 +56,7 @@ def test_admissible_parameters_are_shaded():
         "value": (("panel", "step"), [rho]),
         "family": ("panel", [0.2]),
     }
-    figure = figures.qds(panel, xr.Dataset(data, {"panel": [panel.name]}))
+    figure = draw_panel(panel, xr.Dataset(data, {"panel": [panel.name]}))
     assert words(figure) == ["admissible", "tail summarized", "in the family"]
     (shaded,) = (patch.get_paths()[0].vertices for patch in figure.axes[0].collections)
     assert (shaded[:, 0].min(), shaded[:, 0].max()) == (2.0, 3.0)
@@ -65,14 +65,8 @@ def test_admissible_parameters_are_shaded():
 REGRETS = {"good": [8.0, 10.0, 12.0], "fair": [18.0, 20.0, 22.0], "poor": [700.0, 1000.0, 9000.0]}
 
 
-def experiment(**settings):
-    bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
-    policies = dict.fromkeys(REGRETS, db.UCB1(sigma=0.5))
-    return Experiment("Title", bandit, policies, horizon=100, replications=3, seed=0, plot=PlotSettings(**settings))
-
-
 def test_the_final_regret_has_one_row_per_policy():
-    (axes,) = regret_figures.final(experiment(reward_unit="kg/ha"), made_up.result(REGRETS)).axes
+    (axes,) = figures.final("Title", PlotSettings(reward_unit="kg/ha"), made_up.result(REGRETS)).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(REGRETS)
     assert [line.get_xydata().tolist() for line in axes.lines] == [
         [[np.mean(regret), row]] for row, regret in enumerate(REGRETS.values())
@@ -84,7 +78,7 @@ def test_the_final_regret_has_one_row_per_policy():
 
 
 def test_a_policy_that_flattens_the_others_gets_a_second_scale():
-    figure = regret_figures.regret(experiment(lower_bound=2.0), made_up.result(REGRETS), None)
+    figure = figures.regret("Title", PlotSettings(lower_bound=2.0), made_up.result(REGRETS), None)
     upper, beside, lower, _ = figure.axes
     assert words(figure) == ["poor", "fair", "good", "asymptotic lower bound"]
     assert lower.get_title(loc="left") == "second scale: the lowest 2"
@@ -95,6 +89,6 @@ def test_a_policy_that_flattens_the_others_gets_a_second_scale():
 
 
 def test_on_a_logarithmic_scale_one_is_enough():
-    figure = regret_figures.regret(experiment(log_regret=True, log_time=True), made_up.result(REGRETS), None)
+    figure = figures.regret("Title", PlotSettings(log_regret=True, log_time=True), made_up.result(REGRETS), None)
     left, _ = figure.axes
     assert (left.get_xscale(), left.get_yscale()) == ("log", "log")

@@ -8,11 +8,11 @@ import xarray as xr
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments import Claim, KinfStudy
-from dirichlet_bandits.experiments.kinf_study import RangeClaim
-from dirichlet_bandits.experiments.qds_study import AdmissibleClaim
+from dirichlet_bandits.experiments.kinf_study import RangeClaim, judge_kinf
+from dirichlet_bandits.experiments.qds_study import AdmissibleClaim, judge_qds
 from dirichlet_bandits.report import judging
-from dirichlet_bandits.report.judging import Comparison
-from dirichlet_bandits.results.intervals import bootstrap, student
+from dirichlet_bandits.report.judging import Contrast
+from dirichlet_bandits.results.comparison import bootstrap, student
 from tests.report.made_up import result
 
 N = 400
@@ -101,7 +101,7 @@ def test_the_closest_comparison_is_shown(regrets):
     ],
 )
 def test_limits_on_both_sides(low, high, outcome):
-    assert Comparison("x", (low + high) / 2, low, high, 0.0, 1.0).outcome == outcome
+    assert Contrast("x", (low + high) / 2, low, high, 0.0, 1.0).outcome == outcome
 
 
 def test_false_alarms_stay_below_their_rate():
@@ -161,7 +161,7 @@ def kinf_values(slope, ratio):
 def test_kinf_claims(quantity, limits, outcome):
     study, values = kinf_values(slope=-1.0, ratio=0.5)
     claim = RangeClaim("words", law="exp", quantity=quantity, **limits)
-    assert judging.judge_kinf(claim, study, values).outcome == outcome
+    assert judge_kinf(claim, study, values).outcome == outcome
 
 
 def qds_values(**admissible):
@@ -182,7 +182,7 @@ def test_qds_claims():
     values = qds_values(late=late, early=early, hole=[0, 1, 0, 1, 1, 1, 1, 1, 1, 1], none=none, all=[1] * 10)
 
     def outcome(panel, side, easier_than=None):
-        return judging.judge_qds(AdmissibleClaim("words", panel, side, easier_than), values).outcome
+        return judge_qds(AdmissibleClaim("words", panel, side, easier_than), values).outcome
 
     assert outcome("late", "above") == "supported"
     assert outcome("late", "below") == "not supported"
@@ -194,4 +194,4 @@ def test_qds_claims():
 
 
 def test_a_claim_of_no_width_at_its_limit_is_undecided():
-    assert Comparison("x", 0.0, 0.0, 0.0, -math.inf, 0.0).outcome == "undecided"
+    assert Contrast("x", 0.0, 0.0, 0.0, -math.inf, 0.0).outcome == "undecided"

@@ -13,15 +13,19 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits import report
 from dirichlet_bandits.experiments import Claim, Experiment, Panel, PlotSettings, Printed, Published
-from dirichlet_bandits.report import readings
-from dirichlet_bandits.report.chapters import Chapter
-from dirichlet_bandits.report.facts import machine, versions
-from dirichlet_bandits.report.judging import Comparison, Verdict
-from dirichlet_bandits.report.writing import sentence
+from dirichlet_bandits.experiments.catalogue import PAPERS
+from dirichlet_bandits.report.chapters import Chapter, otherwise, statements
+from dirichlet_bandits.report.judging import Contrast, Verdict
+from dirichlet_bandits.report.writing import sentence, versions
 from tests.report.made_up import result
 
 EVIL = '<script>alert("1 & 2")</script>'
+MACHINE = "a processor, 2 cores, Linux"
 VOID = {"meta", "img", "br", "hr", "link"}
+
+
+def making(*how):
+    return report.Making(*how, paper=PAPERS["dirichlet"], machine=MACHINE)
 
 
 class Balanced(HTMLParser):
@@ -62,7 +66,7 @@ def written(experiment, tmp_path_factory):
     rng = np.random.default_rng(0)
     made = result(dict(zip(experiment.policies, 10 + rng.standard_normal((2, 30)), strict=True)))
     chapters = [report.regret_chapter("coins", experiment, made, quick=True)]
-    page = report.write(chapters, out, report.Making(30, "dirichlet-bandits paper --only coins", 12.0))
+    page = report.write(chapters, out, making(30, "dirichlet-bandits paper --only coins", 12.0))
     assert page == out / "index.html"
     return out, page.read_text(encoding="utf-8")
 
@@ -101,7 +105,7 @@ def test_names_are_escaped(written):
 
 def test_it_says_what_was_done(written):
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", written[1]))
-    for words in ("quick run: 30 replications", "seed 3", "section 9", "It differs.", "coins", machine(), "12.0 s"):
+    for words in ("quick run: 30 replications", "seed 3", "section 9", "It differs.", "coins", MACHINE, "12.0 s"):
         assert words in text
     assert "dirichlet-bandits paper --only coins" in text
     assert "1 234" in text  # what the paper printed
@@ -161,7 +165,7 @@ def test_equal_chapters_give_equal_pages(experiment, tmp_path):
     pages = []
     for k in range(2):
         chapters = [report.regret_chapter("coins", experiment, made, quick=False)]
-        pages.append(report.write(chapters, tmp_path / str(k), report.Making(None, "x", 1.0)).read_bytes())
+        pages.append(report.write(chapters, tmp_path / str(k), making(None, "x", 1.0)).read_bytes())
     assert pages[0] == pages[1]
 
 
@@ -200,7 +204,7 @@ def chapter(name, verdicts, of=""):
 
 
 def judged(says, reading, value):
-    return Verdict(says, reading, [Comparison("x", value, value - 0.1, value + 0.1, -math.inf, 0.0)], 10)
+    return Verdict(says, reading, [Contrast("x", value, value - 0.1, value + 0.1, -math.inf, 0.0)], 10)
 
 
 def test_readings_of_a_claim():
@@ -208,13 +212,13 @@ def test_readings_of_a_claim():
     other = chapter("coins-fair", [judged("A wins.", "fair", -1.0), judged("A wins.", "bent", 0.0)], of="coins")
     far = chapter("dice-fair", [judged("A wins.", "other dice", -1.0)], of="dice")
     everything = [base, other, far]
-    assert [v.reading for v in readings.otherwise(base, base.verdicts[0], everything)] == ["fair", "bent"]
-    assert readings.otherwise(base, base.verdicts[1], everything) == []
-    (statement,) = readings.statements([other])
+    assert [v.reading for v in otherwise(base, base.verdicts[0], everything)] == ["fair", "bent"]
+    assert otherwise(base, base.verdicts[1], everything) == []
+    (statement,) = statements([other])
     assert not statement.certain
     assert statement.conclusion == "Supported by: fair."
-    assert readings.statements([base])[1].conclusion == "No reading supports this statement."
-    (all_of_them,) = readings.statements([far])
+    assert statements([base])[1].conclusion == "No reading supports this statement."
+    (all_of_them,) = statements([far])
     assert all_of_them.conclusion == "Every reading supports this statement."
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.results.comparison import compare_all_pairs, holm
-from dirichlet_bandits.results.labels import labels
+from dirichlet_bandits.results.layout import labels
 
 
 def made_up(finals):

@@ -11,9 +11,8 @@ import httpx
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.service.app import create_app
+from dirichlet_bandits.service.app import create_app, run
 from dirichlet_bandits.service.keys import add_key, read_keys
-from dirichlet_bandits.service.server import run
 from tests.bounds import SECONDS, join, until
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,7 @@ import httpx
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.service.app import create_app
-from dirichlet_bandits.service.background_compiler import BackgroundCompiler
+from dirichlet_bandits.service.app import BackgroundCompiler, create_app
 from dirichlet_bandits.storage import open_storage
 from tests.service.running import Running
 

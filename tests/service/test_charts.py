@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.live.bands import mean_bands
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.overview import overview
-from dirichlet_bandits.service.dashboard.series import DRAWN, bands, drawn_arms, moments, series
+from dirichlet_bandits.service.dashboard.series import DRAWN, bands, drawn_arms, mean_bands, moments, series
 
 REWARDS = {
     "plain": [1.0, 2.0, 5.5, 3.0],

@@ -11,7 +11,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.policies.written import POLICY
-from dirichlet_bandits.service.wire import Line
+from dirichlet_bandits.service.wire import Connection
 from tests.policies.twins import PAIRS
 from tests.sockets import accepted
 
@@ -391,7 +391,7 @@ def test_a_page_that_is_no_service_is_said_so(status):
             near.sendall(f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno".encode())
 
     threading.Thread(target=answer, daemon=True).start()
-    line = Line(f"http://127.0.0.1:{door.getsockname()[1]}", None, 0.0)
+    line = Connection(f"http://127.0.0.1:{door.getsockname()[1]}", None, 0.0)
     with pytest.raises(db.FormatError, match=f"not a service.*: it answered {status[:3]}, text/html"):
         line.get("studies")
     line.close()

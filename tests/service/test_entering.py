@@ -7,8 +7,7 @@ from selenium.webdriver.common.by import By
 from dirichlet_bandits.cli.serve import invitation, public_address
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.service.guard import COOKIE
-from dirichlet_bandits.service.keys import new_key
-from dirichlet_bandits.service.sessions import LINK_LIFETIME, MOST, SESSION_LIFETIME, Sessions
+from dirichlet_bandits.service.keys import LINK_LIFETIME, MOST, SESSION_LIFETIME, Sessions, new_key
 from tests.service.browser import follow, see, text, until
 
 KEY = new_key("field app", "write")[1]

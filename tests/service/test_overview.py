@@ -11,7 +11,7 @@ from dirichlet_bandits.display.numbers import short
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.dashboard.overview import overview
 from dirichlet_bandits.service.dashboard.rendering import _templates
-from dirichlet_bandits.service.dashboard.typed import real_number
+from dirichlet_bandits.service.dashboard.wording import real_number
 
 FILLED = ("policy", "floor")
 
@@ -70,8 +70,7 @@ def test_rewards_that_are_held_and_arms_that_change_are_part_of_the_verdict():
     drifting = db.create_study("s", arms=["a", "b"], bounds=(0, 1), seed=1)
     drifting.add_trials({"arm": ["a", "b"] * 600, "reward": [0.0, 0.0] * 200 + [0.0, 1.0] * 400})
     assert overview(drifting)["verdict"] == (
-        "b can be named the winner: the probability of error is at most 5%, "
-        "if each arm's rewards keep one mean."
+        "b can be named the winner: the probability of error is at most 5%, if each arm's rewards keep one mean."
     )
 
 

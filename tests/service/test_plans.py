@@ -54,7 +54,7 @@ def test_a_plan_is_that_of_db_plan(studies, web):
             "lift",
             "'lift' must be such that baseline + lift is from 0 to 1, with baseline = 0.2 (got 0.9)",
         ),
-        ({"policies": ["Magic"]}, "policy", "'policy' must be the name of a policy (got 'Magic')"),
+        ({"policies": ["Magic"]}, "policies[0]", "'policies[0]' must be the name of a policy (got 'Magic')"),
         ({"floors": [0.6]}, "floors", "'floors' must be numbers from 0 to 1 / 2, with 2 arms (got 0.6)"),
         ({"delta": 1.0}, "delta", "'delta' must be a number strictly between 0 and 1 (got 1.0)"),
         ({"margin": math.inf}, "margin", "'margin' must be a finite number (got inf)"),
@@ -93,7 +93,7 @@ def test_nothing_is_simulated_for_a_plan_that_makes_no_sense(monkeypatch):
     monkeypatch.setattr(planning, "_played", None)
     for wrong in ({"lift": 0.9}, {"seed": -1}, {"horizon": 0}, {"policies": ["RDS"], "floors": [0.0] * 5 + [0.7]}):
         with pytest.raises(db.ArgumentError):
-            plans.simulated(plan_question.Question(**{**QUICK, **wrong}))
+            plans.simulated(plan_question.PlanQuestion(**{**QUICK, **wrong}))
 
 
 def test_the_client_refuses_what_cannot_be_sent(studies):
@@ -111,9 +111,9 @@ def test_the_client_refuses_what_cannot_be_sent(studies):
 def test_a_plan_whose_time_runs_out(monkeypatch):
     monkeypatch.setattr(plans, "SECONDS", -1.0)
     with pytest.raises(db.ArgumentError, match=r"'horizon' must be fewer, because two studies .* \(got 300\)"):
-        plans.simulated(plan_question.Question(**QUICK))
+        plans.simulated(plan_question.PlanQuestion(**QUICK))
     monkeypatch.undo()
-    assert not plans.simulated(plan_question.Question(**QUICK)).interrupted  # the next one is not refused
+    assert not plans.simulated(plan_question.PlanQuestion(**QUICK)).interrupted  # the next one is not refused
 
 
 FORM = {"baseline": "20", "lift": "60", "horizon": "300"}

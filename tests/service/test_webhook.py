@@ -16,11 +16,9 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.service import webhook
-from dirichlet_bandits.service.app import create_app
+from dirichlet_bandits.service.app import create_app, run
 from dirichlet_bandits.service.keys import read_keys
-from dirichlet_bandits.service.server import run
-from dirichlet_bandits.service.watching import Watcher
-from dirichlet_bandits.service.webhook import Notice, Webhook
+from dirichlet_bandits.service.webhook import Notice, Watcher, Webhook
 from dirichlet_bandits.storage import MemoryStorage, open_storage
 from tests.bounds import join, until
 from tests.service.running import Forked, free_port

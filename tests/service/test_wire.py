@@ -16,7 +16,7 @@ import pytest
 from urllib3.exceptions import ClosedPoolError
 
 import dirichlet_bandits as db
-from dirichlet_bandits.service.wire import WAITS, Line, Waits
+from dirichlet_bandits.service.wire import WAITS, Connection, Waits
 from tests.bounds import exit_code
 from tests.sockets import accepted
 
@@ -200,7 +200,7 @@ def test_an_answer_may_take_longer_than_connecting(answering):
     """With a tenth of each wait: 1 s for a connection, 15 s for the answer, which comes after 1.2 s."""
     waits = Waits(connection=WAITS.connection / 10, response=WAITS.response / 10)
     server = answering(delay=partial(time.sleep, 1.2))
-    line = Line(f"http://{server.host}", None, 0.0, waits)
+    line = Connection(f"http://{server.host}", None, 0.0, waits)
     assert line.get("studies") == {"studies": ["maïs"]}
     line.close()
 
@@ -215,7 +215,7 @@ def test_what_takes_long_is_not_sent_again(answering, path, attempts):
     """The first attempt may still be running, and another one would take as long."""
     over = threading.Event()
     slow = answering(delay=lambda: over.wait(60) if len(slow.requests()) == 1 else None)
-    line = Line(f"http://{slow.host}", None, 60.0, Waits(response=0.3))
+    line = Connection(f"http://{slow.host}", None, 60.0, Waits(response=0.3))
     with nullcontext() if attempts > 1 else pytest.raises(db.StorageError, match="broke off: timed out"):
         assert line.get(path) == {"studies": ["maïs"]}
     over.set()

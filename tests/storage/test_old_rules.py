@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.live.export import read_rounds
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.live.logged_rounds import read_rounds
-from dirichlet_bandits.live.segment_means import shares_of_segments
+from dirichlet_bandits.live.summary import shares_of_segments
 from tests.live.test_lateness import Clock, clock  # noqa: F401
 
 NAMES = ["units", "units in segments", "held units", "reopened", "reopened repeat"]

@@ -12,7 +12,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.live.events import ArmAdded, Asked, Rewarded
 from dirichlet_bandits.storage import Row, open_storage, schema
-from dirichlet_bandits.storage.actors import acting_as
+from dirichlet_bandits.storage.events import acting_as
 from tests.bounds import SECONDS
 
 FIRST = [Row(0, ArmAdded.kind, arm=0, at=1.5, note="é <b> '; --"), Row(1, ArmAdded.kind, arm=1, at=2.5, note="b")]

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.theory.conditions import necessary_bonus, qds_condition
+from dirichlet_bandits.theory.bounds import necessary_bonus, qds_condition
 
 
 def dual_by_quadrature(law: object, target: float, alpha: float, tail: float, upper: float) -> float:

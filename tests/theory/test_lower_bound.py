@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, optimize, special, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.theory.lower_bounds import evident_lower_bound
 from tests import naive
 
 

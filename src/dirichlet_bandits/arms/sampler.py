@@ -10,9 +10,8 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import types
 
-from dirichlet_bandits.compiler import address_of, by_address, shared
+from dirichlet_bandits.compiler import address_of, by_address, shared, types
 from dirichlet_bandits.types import Floats, Ints
 
 

@@ -1,17 +1,17 @@
 """``dirichlet-bandits compare``: find the policy that does best on past rewards."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
-from dirichlet_bandits.cli.feedback import given_feedback, in_words
-from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
+from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.display.numbers import in_percent, interval, number
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.specs import Language
 
 
 def compare(
@@ -50,13 +50,11 @@ def compare(
     ] = None,
     replications: Annotated[int, typer.Option(help="Number of times each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
-    ] = None,
+    workers: outputs.Workers = None,
     out: Annotated[Path | None, typer.Option(help="File for a plot of the ranking: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
 ) -> None:
     """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 
@@ -172,14 +170,14 @@ def _said_of(bandit: "db.Bandit | db.World") -> str:
     return f"{len(bandit)} arms: " + "; ".join(told)
 
 
-def _places(ranking: "db.experiments.Ranking", title: str) -> tables.Table:
+def _places(ranking: "db.Ranking", title: str) -> tables.Table:
     """Return the ranking as numbers, for programs."""
     keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
     rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
     return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
 
 
-def _show(ranking: "db.experiments.Ranking", title: str) -> None:
+def _show(ranking: "db.Ranking", title: str) -> None:
     """Print the ranking for people: the difference from the best, and which policies are tied with it."""
     result = ranking.result
     rows = []
@@ -202,7 +200,7 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
     most = "up to " if result.undone else ""
     tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")
-    if isinstance(ranking.best, db.Policy):
+    if isinstance(ranking.best, db.policies.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")
     if ranking.left_out:
         reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}
@@ -212,3 +210,70 @@ def _show(ranking: "db.experiments.Ranking", title: str) -> None:
         columns = [tables.Column("policy", "policy", prose=True), tables.Column("reason", "because it", prose=True)]
         typer.echo()
         tables.show(tables.Table("Left out", columns, why, lines=True))
+
+
+# Options for when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``
+
+
+def given_feedback(
+    file: Path, *, delay: str | None, window: int | None, late: str | None, batch: str | None
+) -> dict[str, Any]:
+    """Return the arguments of ``simulate`` for these options; a .toml file provides those that are not given."""
+    import dirichlet_bandits as db
+
+    found: dict[str, Any] = {}
+    if file.suffix.lower() == ".toml":
+        found = db.experiments.read_feedback(file)
+    if delay is not None:
+        found["delay"] = parse_delay(delay)
+    if window is not None:
+        found["window"] = window
+    if late is not None:
+        found["late"] = late if late == "abandon" else _number("--late", late, "'abandon' or a reward")
+    if batch is not None:
+        found["batch"] = _batch(batch)
+    return found
+
+
+def parse_delay(text: str) -> Any:
+    """Parse a delay written as a number or like a call, ``Geometric(0.1)``; nothing is executed.
+
+    >>> parse_delay("20"), parse_delay("Geometric(p=0.1)")
+    (20.0, Geometric(p=0.1))
+    """
+    from dirichlet_bandits.experiments.reading import DELAYS
+
+    expected = "a number of pulls, or a distribution such as Geometric(0.1)"
+    if not text.strip()[:1].isalpha():
+        return _number("--delay", text, expected)
+    try:
+        return Language(expected, DELAYS).from_text(text, "--delay")
+    except ArgumentError as error:
+        if error.name == "--delay":
+            raise
+        _, wanted, got = error.args
+        raise ArgumentError(f"--delay: {error.name.partition('.')[2]}", wanted, got) from None
+
+
+def in_words(value: Any) -> Any:
+    """Return a value for JSON: numbers and texts unchanged, lists of them, and distributions as text."""
+    if isinstance(value, list):
+        return [in_words(one) for one in value]
+    return value if isinstance(value, str | int | float) else repr(value)
+
+
+def _batch(text: str) -> Any:
+    """Parse a size, the name of a grid, or sizes separated by commas."""
+    if text.strip().isalpha():
+        return text.strip()
+    expected = "a size, a list of sizes, 'geometric' or 'minimax'"
+    sizes = [_number("--batch", size, expected) for size in text.split(",")]
+    whole = [int(size) if size.is_integer() else size for size in sizes]
+    return whole[0] if len(whole) == 1 else whole
+
+
+def _number(option: str, text: str, expected: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(option, expected, text) from None

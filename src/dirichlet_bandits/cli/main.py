@@ -8,28 +8,14 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import (
-    compare,
-    compile,
-    crops,
-    example,
-    paper,
-    plan,
-    policies,
-    serve,
-    simulate,
-    study,
-    study_audit,
-    study_estimates,
-)
-from dirichlet_bandits.cli import verbose as verbosity
+from dirichlet_bandits.cli import compare, compile, crops, example, paper, plan, policies, serve, simulate, study
 from dirichlet_bandits.cli.declared_commands import DeclaredCommand
-from dirichlet_bandits.cli.failures import name_options
+from dirichlet_bandits.cli.failures import VerboseAnywhere, log_to_stderr, name_options
 
 _NEW_OBJECTS = 200_000  # allocations before a garbage collection; Python's default of 700 suits long-running programs
 
 app = typer.Typer(
-    cls=verbosity.VerboseAnywhere,
+    cls=VerboseAnywhere,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -37,20 +23,10 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (
-    simulate.simulate,
-    compare.compare,
-    example.example,
-    policies.policies,
-    paper.paper,
-    serve.serve,
-    compile.compile,
-):
+for command in (simulate.simulate, compare.compare, example.example, policies.policies, paper.paper, serve.serve):
     app.command()(command)
+app.command()(compile.compile)
 app.command(cls=DeclaredCommand)(plan.plan)
-study.app.command()(study_estimates.estimate)
-study.app.command()(study_audit.events)
-study.app.command()(study_audit.audit_log)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")
@@ -88,7 +64,7 @@ def root(
       dirichlet-bandits simulate experiment.toml --out runs.zarr
     """
     if verbose:
-        verbosity.log_to_stderr()
+        log_to_stderr()
 
 
 def run() -> None:

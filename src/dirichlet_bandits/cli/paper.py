@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import one_of
 from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SHIPPED, SUBSAMPLING
 
@@ -37,16 +36,12 @@ def paper(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
-    workers: Annotated[
-        int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see OUT.")
-    ] = None,
+    workers: outputs.Workers = None,
+    dask: outputs.Dask = None,
     seed: Annotated[int | None, typer.Option(help="Seed to use instead of the experiments' own.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
 ) -> None:
     """Reproduce the paper's experiments and write one report, OUT/index.html.
 
@@ -67,8 +62,8 @@ def paper(
     form = tables.form_of(as_json, as_csv)
     say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
-        with cluster(dask, workers) as executor:
-            made = db.report.reproduce(
+        with outputs.cluster(dask, workers) as executor:
+            made = db.experiments.reproduce(
                 out,
                 which=which,
                 only=only,
@@ -93,7 +88,7 @@ def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> N
         seconds = [(chapter.title, *pair) for chapter in chapters for pair in chapter.seconds.items()]
         tables.show(tables.Table("", [*columns, tables.Column("seconds", "seconds")], seconds), form)
         return
-    from dirichlet_bandits.display.durations import duration
+    from dirichlet_bandits.display.numbers import duration
 
     rows = [
         (chapter.title if k == 0 else "", policy, duration(seconds))

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.declared_commands import fields_of
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.past_rewards import Forgiving, Wide, read_past_rewards
+from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.errors import ArgumentError
 
 
-@fields_of("dirichlet_bandits.experiments.plan_question.Question")
+@fields_of("dirichlet_bandits.experiments.plan_question.PlanQuestion")
 def plan(
     file: Annotated[Path | None, typer.Argument(help="A .csv file of past rewards, instead of --baseline.")] = None,
     arm: Annotated[str | None, typer.Option(help="Column of arms in the file.")] = None,
@@ -22,7 +22,7 @@ def plan(
     forgiving: Forgiving = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")] = False,
+    quiet: outputs.Quiet = False,
     **asked: Any,
 ) -> None:
     """Simulate a study before it begins, to see when it names a winner and what it loses until then.
@@ -48,7 +48,7 @@ def plan(
     if form == "text":
         typer.echo(str(found))
     else:
-        keys = db.experiments.PlanRow._fields
+        keys = db.PlanRow._fields
         table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
         settings = {key: getattr(found, key) for key in ("horizon", "delta", "margin", "replications", "answer")}
         tables.show(table, form, settings, "rows")

@@ -23,8 +23,8 @@ def policies(
     if markdown:
         typer.echo(markdown_table())
         return
-    from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.interface import parameters
+    from dirichlet_bandits.policies.registry import all_policies
 
     columns = [
         tables.Column("policy", "policy", prose=True),
@@ -32,7 +32,7 @@ def policies(
         tables.Column("guarantee", "guarantee", prose=True),
         tables.Column("reference", "reference", prose=True),
     ]
-    known = POLICIES.items()
+    known = all_policies().items()
     rows = [(name, parameters(kind), kind.assumes, kind.guarantee, kind.reference) for name, kind in known]
     if form == "text":
         shown = [(f"{name}\n{given}".strip(), *others) for name, given, *others in rows]
@@ -44,10 +44,10 @@ def policies(
 
 def markdown_table() -> str:
     """Return the Markdown table of all policies."""
-    from dirichlet_bandits.policies.catalogue import POLICIES
     from dirichlet_bandits.policies.interface import parameters
+    from dirichlet_bandits.policies.registry import all_policies
 
     lines = ["| policy | assumes | guarantee | reference |", "|---|---|---|---|"]
-    for name, policy in POLICIES.items():
+    for name, policy in all_policies().items():
         lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.guarantee} | {policy.reference} |")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from dirichlet_bandits.errors import ArgumentError, missing_extra
 from dirichlet_bandits.service import keys as keyring
 
 if TYPE_CHECKING:
-    from dirichlet_bandits.service.sessions import Sessions
+    from dirichlet_bandits.service.keys import Sessions
 
 NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy", "segno")
 
@@ -71,10 +71,9 @@ def serve(
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
         raise missing_extra("The service needs", "live", f" ({', '.join(missing)} missing)")
     from dirichlet_bandits.live.lateness import seconds
-    from dirichlet_bandits.service.app import create_app
+    from dirichlet_bandits.service.app import create_app, run
     from dirichlet_bandits.service.guard import is_loopback
-    from dirichlet_bandits.service.server import run
-    from dirichlet_bandits.service.sessions import Sessions
+    from dirichlet_bandits.service.keys import Sessions
     from dirichlet_bandits.service.webhook import checked_webhook
 
     if open and keys is not None:
@@ -124,7 +123,7 @@ def invitation(address: str, known: Sequence[keyring.Key], sessions: "Sessions")
     import segno
 
     from dirichlet_bandits.service.guard import host_of, is_loopback
-    from dirichlet_bandits.service.sessions import LINK_LIFETIME, link
+    from dirichlet_bandits.service.keys import LINK_LIFETIME, link
 
     key = next((key for key in known if key.scope == keyring.MANAGE), known[0])
     made = link(address, sessions.invite(key))

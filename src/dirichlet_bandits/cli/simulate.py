@@ -10,7 +10,6 @@ import typer
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.cli.running import cluster
 from dirichlet_bandits.errors import ArgumentError
 
 
@@ -23,10 +22,8 @@ def simulate(
     replications: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
     horizon: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Number of threads; default: one per core.")] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Run on the Dask cluster with this scheduler: tcp://host:8786.")
-    ] = None,
+    workers: outputs.Workers = None,
+    dask: outputs.Dask = None,
     plot: Annotated[Path | None, typer.Option(help="File for a plot of the regret: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
@@ -62,7 +59,7 @@ def simulate(
     if plot is not None:
         outputs.check_picture("--plot", plot)
 
-    with cluster(dask, workers) as executor, warnings.catch_warnings():
+    with outputs.cluster(dask, workers) as executor, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted")  # said below
         result = task.run(workers=workers, progress=False if quiet else None, store=store, executor=executor)
     undone, total = result.undone, task.replications * len(task.policies)

@@ -1,15 +1,28 @@
 """``dirichlet-bandits study``: make live decisions from the command line."""
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import dirichlet_bandits as db
+from dirichlet_bandits.answers import written
 from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.cli.declared_commands import DeclaredCommand, fields_of
-from dirichlet_bandits.cli.study_operations import StudyCommands
-from dirichlet_bandits.cli.study_options import Archived, Name, Segment, Token, Url, read_history, read_table
+from dirichlet_bandits.cli.study_operations import StudyCommands, sure
+from dirichlet_bandits.cli.study_options import (
+    Archived,
+    Name,
+    Segment,
+    Token,
+    Url,
+    read_history,
+    read_shares,
+    read_table,
+)
+from dirichlet_bandits.display.numbers import number, percent
 from dirichlet_bandits.display.progress import bars
 
 DIFFERENT = 1
@@ -181,3 +194,111 @@ def replay_command(name: Name, storage: Url) -> None:
     typer.echo(str(answer))
     if not answer.same:
         raise typer.Exit(DIFFERENT)
+
+
+_HEADERS = {"number": "event", "actor": "key", "at": "when"}
+
+
+@app.command()
+def events(
+    name: Name,
+    storage: Url,
+    trial: Annotated[int | None, typer.Option(min=0, help="Print only what happened to this trial.")] = None,
+    n: Annotated[int, typer.Option("-n", min=1, max=10_000, help="Number of events.")] = 20,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
+) -> None:
+    """Print the newest events of a study, newest first, and the key of the service that caused each of them.
+
+    The key is empty if no service was used, or if the event is older than this record.
+
+    \b
+    Examples:
+      dirichlet-bandits study events maize --storage sqlite:///maize.db
+      dirichlet-bandits study events maize --trial 7 \\
+        --storage sqlite:///maize.db
+    """
+    from dirichlet_bandits.live.readings import AuditEvent
+
+    form = tables.form_of(as_json, as_csv)
+    _show(f"Events of {name}", AuditEvent._fields, db.load_study(name, storage).events(trial=trial, limit=n), form)
+
+
+@app.command()
+def audit_log(
+    storage: Url,
+    name: Annotated[str | None, typer.Argument(help="Name of a study; if omitted, all of them.")] = None,
+    as_json: tables.AsJson = False,
+    as_csv: tables.AsCsv = False,
+) -> None:
+    """Print which key created, renamed, archived or deleted a study, newest first.
+
+    \b
+    Example:
+      dirichlet-bandits study audit-log --storage sqlite:///maize.db
+    """
+    from dirichlet_bandits.live.readings import MOST_ENTRIES, AuditEntry, audit_entry
+    from dirichlet_bandits.storage import open_storage
+
+    form = tables.form_of(as_json, as_csv)
+    found = [audit_entry(entry) for entry in open_storage(storage).audit_log(MOST_ENTRIES, name)]
+    _show("Changes of studies", AuditEntry._fields, found, form)
+
+
+def _show(title: str, fields: Iterable[str], rows: Iterable[tuple[object, ...]], form: tables.Form) -> None:
+    columns = [tables.Column(field, _HEADERS.get(field, field)) for field in fields]
+    at = [column.key for column in columns].index("at")
+    written = [(*row[:at], f"{row[at]:%Y-%m-%dT%H:%M:%SZ}", *row[at + 1 :]) for row in rows]
+    tables.show(tables.Table(title, columns, written), form)
+
+
+Bounds = Annotated[
+    tuple[float, float] | None,
+    typer.Option(metavar="LOWER UPPER", help="Bounds of all rewards, if the study has none."),
+]
+Confidence = Annotated[float, typer.Option(help="Probability that the interval is right, at all times at once.")]
+
+
+@app.command()
+def estimate(
+    name: Name,
+    storage: Url,
+    arm: Annotated[list[str] | None, typer.Option(help="An arm, or ARM=0.5 for a share; repeatable.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Policy with parameters, in place of arms.")] = None,
+    level: Annotated[float | None, typer.Option(help="Estimate the mean of this share of the worst rewards.")] = None,
+    bounds: Bounds = None,
+    confidence: Confidence = 0.95,
+    as_json: tables.AsJson = False,
+) -> None:
+    """Estimate what an arm, a mixture of arms, or another policy would have earned per trial.
+
+    \b
+    Examples:
+      dirichlet-bandits study estimate page --arm blue \\
+        --storage sqlite:///page.db
+      dirichlet-bandits study estimate page --arm blue=0.5 --arm red=0.5 \\
+        --storage sqlite:///page.db
+      dirichlet-bandits study estimate page --policy "UCB1(sigma=0.5)" \\
+        --storage sqlite:///page.db
+    """
+    if bool(arm) == (policy is not None):
+        raise db.errors.ArgumentError("arm", "given, or else policy", arm)
+    from dirichlet_bandits.policies.written import as_policy  # imported here, because help needs no NumPy
+
+    study = db.load_study(name, storage)
+    choice = as_policy(policy) if policy is not None else read_shares(arm or [])
+    goal: Any = None if level is None else db.CVaR(level)
+    said = vars(study.estimate(choice, objective=goal, bounds=bounds, confidence=confidence))
+    if as_json:
+        tables.show_json(written(said))
+        return
+    value, what = (said["value"], "CVaR") if level is not None else (said["self_normalized"], "mean reward")
+    if math.isnan(said["low"]):
+        typer.echo(f"{what}: {number(value)}, standard error {number(said['self_normalized_error'], 2)}")
+        typer.echo("  no interval: the study has no bounds of its rewards; give --bounds")
+    else:
+        typer.echo(f"{what}: {number(value)}, from {number(said['low'])} to {number(said['high'])}")
+        typer.echo(f"  {sure(confidence)}")
+    typer.echo(f"  {said['rounds']:,} decisions, worth {said['effective_rounds']:,.0f} of this choice")
+    for other, share in said["unsupported"].items():
+        typer.echo(f"  {percent(share)} of the choice is left out: {other} was not possible there")

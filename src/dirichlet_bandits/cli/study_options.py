@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.csv_tables import COLUMNS, Table, decoded
+from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.declared import read_number
 from dirichlet_bandits.errors import missing_extra
 
@@ -38,7 +38,7 @@ def read_table(path: Path, study: "Study | None" = None) -> "pd.DataFrame | dict
     from dirichlet_bandits.live.past_trials import read_file
 
     if path.suffix.lower() != ".parquet":
-        table = Table(decoded(path.read_bytes(), str(path))[0], str(path))
+        table = CSVTable(decoded(path.read_bytes(), str(path))[0], str(path))
         at = table.columns(dict.fromkeys(COLUMNS), guess=False)
         if study is not None and len(at) < len(table.header):
             raise table.refused(f"the only columns must be {', '.join(COLUMNS)} (found {table.found()})")
@@ -55,7 +55,7 @@ def read_table(path: Path, study: "Study | None" = None) -> "pd.DataFrame | dict
     except (ValueError, OSError) as error:  # pandas and pyarrow have many of their own, all of these kinds
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read at all
-        raise db.FormatError(f"{path} cannot be read as a Parquet file: {error}") from error
+        raise db.errors.FormatError(f"{path} cannot be read as a Parquet file: {error}") from error
 
 
 def read_history(path: Path | None) -> dict[str, list[float]] | None:
@@ -66,10 +66,10 @@ def read_history(path: Path | None) -> dict[str, list[float]] | None:
         return None
     table = read_table(path)
     if not {"arm", "reward"} <= set(table):
-        raise db.ArgumentError("history", "a file with columns arm and reward", ", ".join(map(str, table)))
+        raise db.errors.ArgumentError("history", "a file with columns arm and reward", ", ".join(map(str, table)))
     past = rewards_by_arm(table)
     if not past:
-        raise db.ArgumentError("history", "a file with at least one reward", str(path))
+        raise db.errors.ArgumentError("history", "a file with at least one reward", str(path))
     return past
 
 

@@ -1,6 +1,7 @@
 """Print the tables of ``study list`` and ``study show``."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -101,55 +102,43 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     keys = [key for key in numbers if key == "mean" or known[key].notna().any()]
     headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
     others = [key for key in _COUNTS[1:] if key in summary]
-    besides = bool(summary[others].to_numpy().any())
+    known["besides"] = [", ".join(f"{row[key]} {key}" for key in others if row[key]) for _, row in known.iterrows()]
     columns = [
-        tables.Column("arm", "arm"),
         tables.Column("told", "rewards"),
-        *([tables.Column("besides", "no reward", prose=True)] if besides else []),
+        *([tables.Column("besides", "no reward", prose=True)] if known["besides"].any() else []),
         *(tables.Column(key, headers.get(key, key)) for key in keys),
-        *([] if chances is None else [tables.Column("propensity", "next")]),
     ]
-    rows = []
-    for arm, row in known.iterrows():
-        rest = ", ".join(f"{row[key]} {key}" for key in others if row[key])
-        rows.append(
-            (
-                _named(arm, row),
-                int(row["told"]),
-                *([rest] if besides else []),
-                *(float(row[key]) for key in keys),
-                *([] if chances is None else [float(chances[str(arm)])]),
-            )
+    if chances is not None:
+        known["propensity"] = [chances[str(arm)] for arm in known.index]
+        columns.append(tables.Column("propensity", "next"))
+    return _table(f"{study.name}: {study.policy!r}", known, columns, {"told": int, "besides": str})
+
+
+def _table(
+    title: str, summary: "pd.DataFrame", columns: list[tables.Column], written: Mapping[str, Callable[[Any], Any]]
+) -> tables.Table:
+    """Return these columns of a summary, one row per arm, written by their functions or else as numbers."""
+    rows = [
+        (
+            f"{arm}" if row["active"] else f"{arm} (retired)",
+            *(written.get(column.key, float)(row[column.key]) for column in columns),
         )
-    return tables.Table(f"{study.name}: {study.policy!r}", columns, rows)
-
-
-def _named(arm: object, row: "pd.Series[Any]") -> str:
-    return f"{arm}" if row["active"] else f"{arm} (retired)"
+        for arm, row in summary.iterrows()
+    ]
+    return tables.Table(title, [tables.Column("arm", "arm"), *columns], rows)
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
     """Print how the arms compare: lift, also in percent, probability of being best, rewards earned, and drift."""
     said = summary.attrs
-    names = {
-        "lift": "lift",
-        "lift_low": "from",
-        "lift_high": "to",
-        "lift_percent": "relative",
-        "probability_best": "P(best)",
-    }
-    in_words = {"lift_percent": lift_percent, "probability_best": belief}
-    keys = [key for key in names if key in summary and summary[key].notna().any()]
-    if keys:
-        columns = [tables.Column("arm", "arm"), *(tables.Column(key, names[key]) for key in keys)]
-        rows = [
-            (_named(arm, row), *(in_words.get(key, float)(float(row[key])) for key in keys))
-            for arm, row in summary.iterrows()
-        ]
+    names = {"lift": "lift", "lift_low": "from", "lift_high": "to", "lift_percent": "relative"}
+    names |= {"probability_best": "P(best)"}
+    columns = [tables.Column(key, names[key]) for key in names if key in summary and summary[key].notna().any()]
+    if columns:
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
-        title = over if "lift" in keys else f"Compared with {said['compared_with']}"
-        tables.show(tables.Table(title, columns, rows))
+        title = over if columns[0].key == "lift" else f"Compared with {said['compared_with']}"
+        tables.show(_table(title, summary, columns, {"lift_percent": lift_percent, "probability_best": belief}))
     if summary["told"].sum():
         tables.note(earnings(said))
     if said["drift"]:

@@ -5,18 +5,22 @@ import io
 import json
 import math
 import textwrap
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+import dirichlet_bandits as db
 from dirichlet_bandits.display.numbers import cell
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.files import plain_text
 
 if TYPE_CHECKING:
     import dirichlet_bandits as db
+    from dirichlet_bandits.arms import Bandit
 
 Form = Literal["text", "json", "csv"]
 
@@ -184,3 +188,22 @@ def summary_table(title: str, result: "db.Result") -> Table:
         for policy, row in result.summary().iterrows()
     ]
     return Table(title, columns, rows)
+
+
+# Past rewards in a CSV file: the options that commands share, and how the file is read
+
+
+Forgiving = Annotated[
+    bool, typer.Option("--forgiving", help="Leave out blanks, and merge spellings of an arm; report every change.")
+]
+Wide = Annotated[bool, typer.Option("--wide", help="The file has one column of rewards per arm.")]
+
+
+def read_past_rewards(file: Path, **options: Any) -> "Bandit":
+    """Read past rewards, and print on stderr what was changed or left out."""
+    with warnings.catch_warnings(record=True) as reports:
+        warnings.simplefilter("always")
+        past = db.read_rewards(file, **options)
+    for report in reports:
+        typer.echo(str(report.message), err=True)
+    return past

@@ -1,6 +1,7 @@
-"""The only access to Numba: decorators, calls by address, and compiled code kept on disk.
+"""The only access to Numba: decorators, calls by address, compiled code kept on disk, and protection from interrupts.
 
-Numba is used through its public interface, and nothing in it is ever replaced. These parts have no public equivalent:
+No other package imports ``numba`` or ``llvmlite``. Numba is used through its public interface, and nothing in it is
+ever replaced. These parts have no public equivalent:
 
 * a dispatcher's ``_cache``, set to our own cache (``cache.py``), which lets ``FunctionCache`` choose the folder and
   read and write a ``CompileResult``;
@@ -9,14 +10,19 @@ Numba is used through its public interface, and nothing in it is ever replaced. 
   cache (``calls.py``);
 * the ``entry_point`` of a compiled function and the types of its arguments, ``typeof_pyval``, for calls that skip the
   search for these types (``decorators.direct``);
-* the fields of a random generator (``generators.py``);
+* the fields of an array and of a random generator, whose owner (``meminfo``) is cleared so that references to them are
+  not counted (``borrowed.py``);
 * ``codegen.magic_tuple``, which identifies processors, and the events of ``numba.core.event`` (``announcements.py``).
 
-``internals.supported`` checks on first use that these parts exist. With a version of Numba that lacks them, everything
-is compiled by plain ``njit(cache=True)``, which takes longer, and one log record reports it.
+``internals.py`` checks on first use that these parts exist. A version of Numba that lacks one is refused with an error
+that names it.
 """
 
+from numba import types
+from numba.extending import overload
+
 from dirichlet_bandits.compiler.announcements import compiling, stop_spinner
+from dirichlet_bandits.compiler.borrowed import borrowed, lent, lent_generator
 from dirichlet_bandits.compiler.cache import NotCached, only_cached
 from dirichlet_bandits.compiler.calls import Shared, address_of, by_address, shared
 from dirichlet_bandits.compiler.decorators import (
@@ -29,12 +35,11 @@ from dirichlet_bandits.compiler.decorators import (
     jit_sum,
     named_entry_point,
 )
-from dirichlet_bandits.compiler.generators import borrowed_generator, lent
-from dirichlet_bandits.compiler.internals import supported
+from dirichlet_bandits.compiler.interrupts import shielded
 
 # fmt: off
 __all__ = [
-    "INNER_OPTIONS", "Direct", "NotCached", "Shared", "address_of", "borrowed_generator", "by_address", "compiling",
-    "direct", "entry_point", "jit", "jit_inline", "jit_sum", "lent", "named_entry_point", "only_cached", "shared",
-    "stop_spinner", "supported",
+    "INNER_OPTIONS", "Direct", "NotCached", "Shared", "address_of", "borrowed", "by_address", "compiling",
+    "direct", "entry_point", "jit", "jit_inline", "jit_sum", "lent", "lent_generator", "named_entry_point",
+    "only_cached", "overload", "shared", "shielded", "stop_spinner", "types",
 ]

@@ -9,12 +9,11 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import llvmlite.binding
 from llvmlite import ir
-from numba import cfunc, types
+from numba import types
 from numba.extending import lower_builtin, type_callable
 
 from dirichlet_bandits.compiler.cache import classes_in, spelled
-from dirichlet_bandits.compiler.decorators import Compiled, jit, named_entry_point
-from dirichlet_bandits.compiler.internals import supported
+from dirichlet_bandits.compiler.decorators import Compiled, named_entry_point
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,7 +27,7 @@ def shared(function: Callable[P, R], sources_of: Callable[[Any], Iterable[str]] 
     nanoseconds, and nothing is inlined. ``sources_of(kinds)`` names files that the code for arguments of these types
     comes from, if the function's own file does not import them.
     """
-    return cast(Callable[P, R], Shared(function, lambda kinds: function, sources_of) if supported() else jit(function))
+    return cast(Callable[P, R], Shared(function, lambda kinds: function, sources_of))
 
 
 class Shared(Compiled):
@@ -81,10 +80,7 @@ def _provide(module: str, name: str, kinds: Any) -> None:
 
 def address_of(function: Any, kinds: tuple[Any, ...]) -> int:
     """Return the address of a :func:`shared` function that takes arguments of these types and returns nothing."""
-    return int(function.provide(kinds)[1] if supported() else _callback(function.py_func, kinds).address)
-
-
-_callback: Any = functools.cache(lambda function, kinds: cfunc(types.void(*kinds), error_model="numpy")(function))
+    return int(function.provide(kinds)[1])
 
 
 def by_address(*kinds: Any) -> Callable[..., None]:
@@ -94,12 +90,8 @@ def by_address(*kinds: Any) -> Callable[..., None]:
         raise TypeError("this function can be called by compiled code only")
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if supported():
-            kind = context.call_conv.get_function_type(types.void, kinds)
-            return _call(context, builder, builder.inttoptr(args[0], kind.as_pointer()), types.void(*kinds), args[1:])
-        kind = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in kinds])
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
-        return context.get_dummy_value()
+        kind = context.call_conv.get_function_type(types.void, kinds)
+        return _call(context, builder, builder.inttoptr(args[0], kind.as_pointer()), types.void(*kinds), args[1:])
 
     _define(call, 1 + len(kinds), lambda *_: types.void(types.intp, *kinds), lower)
     return call

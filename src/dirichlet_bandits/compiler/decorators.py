@@ -10,7 +10,7 @@ from numba.extending import typeof_impl
 
 from dirichlet_bandits.compiler import announcements as _announcements  # noqa: F401 - reports compilations
 from dirichlet_bandits.compiler.cache import StampedCache
-from dirichlet_bandits.compiler.internals import supported
+from dirichlet_bandits.compiler.internals import check_internals
 from dirichlet_bandits.errors import DirichletBanditsError
 
 P = ParamSpec("P")
@@ -70,20 +70,17 @@ def jit_sum(function: Callable[P, R]) -> Callable[P, R]:
 def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Callable[P, R]:
     """Compile a function for calls from Python, and keep it on disk; ``sources`` are files its module does not name."""
     function = getattr(function, "py_func", function)
-    compiled: Any = njit(function, cache=not supported(), **OPTIONS, **options)
-    if supported():
-        compiled._cache = StampedCache(function, *sources)
+    check_internals()
+    compiled: Any = njit(function, **OPTIONS, **options)
+    compiled._cache = StampedCache(function, *sources)
     return cast(Callable[P, R], compiled)
 
 
 def direct(compiled: Any, *args: Any) -> Callable[..., Any]:
     """Return the code of an entry point for arguments of exactly these types, which it does not check any more.
 
-    Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls. With a version of
-    Numba that is not known, the entry point itself is returned.
+    Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls.
     """
-    if not supported():
-        return cast(Callable[..., Any], compiled)
     kinds = tuple(compiled.typeof_pyval(arg) for arg in args)
     compiled.compile(kinds)
     code: Callable[..., Any] = compiled.overloads[kinds].entry_point
@@ -100,7 +97,7 @@ class Direct:
     @property
     def is_compiled(self) -> bool:
         """Whether a call compiles nothing, and skips the search for the types of its arguments."""
-        return self._code is not None and supported()
+        return self._code is not None
 
     def __call__(self, *args: Any) -> Any:
         if self._code is None:

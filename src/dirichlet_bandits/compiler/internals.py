@@ -1,11 +1,11 @@
-"""Check whether this version of Numba has the private parts listed in the docstring of the package."""
+"""Check that this version of Numba has the private parts listed in the docstring of the package."""
 
 import functools
 from typing import Final
 
 import numba
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.errors import DirichletBanditsError
 
 RNG_FIELDS: Final = ("bit_generator", "meminfo", "parent")
 BITGEN_FIELDS: Final = (
@@ -17,19 +17,18 @@ BITGEN_FIELDS: Final = (
     "fnptr_next_double",
     "bit_generator",
 )
-"""The fields that ``generators.py`` fills or knows to be unused by compiled draws: a new one might be needed."""
+ARRAY_FIELDS: Final = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+"""The fields that ``borrowed.py`` fills, clears, or knows to be unused by compiled draws: a new one might be needed."""
 
 
 @functools.cache
-def supported() -> bool:
-    """Whether Numba's private parts are there; log one record if they are not."""
+def check_internals() -> None:
+    """Raise an error that names the first private part of Numba that is missing or has changed."""
     try:
         _check()
     except (ImportError, AttributeError, KeyError) as error:
-        text = "Numba %s is not known to this version (%s): everything works, but compiling takes longer"
-        LOGGER.warning(text, numba.__version__, error)
-        return False
-    return True
+        text = f"Numba {numba.__version__} cannot run policies ({error}): 0.63 to 0.68 are known to"
+        raise DirichletBanditsError(text) from error
 
 
 def _check() -> None:
@@ -40,8 +39,8 @@ def _check() -> None:
     from numba.core.dispatcher import Dispatcher
     from numba.core.funcdesc import FunctionDescriptor
     from numba.core.serialize import dumps  # noqa: F401
-    from numba.core.types import npy_bitgen, npy_rng
-    from numba.np.random import generator_core  # noqa: F401 - declares their fields
+    from numba.core.types import Array, float64, npy_bitgen, npy_rng
+    from numba.np.random import generator_core  # noqa: F401 - declares the fields of a generator
 
     used = {
         FunctionCache: "cache_path load_overload save_overload",
@@ -56,7 +55,7 @@ def _check() -> None:
     for owner, names in used.items():
         for name in names.split():
             getattr(owner, name)
-    fields = {npy_rng: RNG_FIELDS, npy_bitgen: BITGEN_FIELDS}
+    fields = {npy_rng: RNG_FIELDS, npy_bitgen: BITGEN_FIELDS, Array(float64, 1, "C"): ARRAY_FIELDS}
     for struct, known in fields.items():
         if sorted(default_manager[struct]._fields) != sorted(known):
             raise AttributeError(f"{struct} has other fields than {', '.join(known)}")

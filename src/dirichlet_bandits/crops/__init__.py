@@ -4,14 +4,25 @@ The samples need only this package. Simulating new seasons needs the extra ``dss
 """
 
 from dirichlet_bandits.crops.arm import DssatArm
-from dirichlet_bandits.crops.casefile import case_from_mapping, case_from_toml
-from dirichlet_bandits.crops.climate import Climate, Month, published_climate
 from dirichlet_bandits.crops.dssat import CropModelError
-from dirichlet_bandits.crops.problem import maize_planting
-from dirichlet_bandits.crops.samples import Samples, load, yields
+from dirichlet_bandits.crops.samples import Samples, load, maize_planting, yields
 from dirichlet_bandits.crops.sampling import reproduce, sample, weather_seeds
-from dirichlet_bandits.crops.season import DATES, PUBLISHED, SPRING, Case, Fertilizer, date_label
-from dirichlet_bandits.crops.soil import Soil, SoilLayer, Start
+from dirichlet_bandits.crops.season import (
+    DATES,
+    PUBLISHED,
+    SPRING,
+    Case,
+    Climate,
+    Fertilizer,
+    Month,
+    Soil,
+    SoilLayer,
+    Start,
+    case_from_mapping,
+    case_from_toml,
+    date_label,
+    published_climate,
+)
 
 __all__ = [
     "DATES",

@@ -3,9 +3,7 @@
 The model reads fixed columns, so every number is written with as many digits as its column holds.
 """
 
-from dirichlet_bandits.crops.climate import Climate
-from dirichlet_bandits.crops.season import Case
-from dirichlet_bandits.crops.soil import Soil
+from dirichlet_bandits.crops.season import Case, Climate, Soil
 from dirichlet_bandits.errors import ArgumentError
 
 EXPERIMENT = "DBAN0001.MZX"

@@ -3,6 +3,7 @@
 import functools
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dirichlet_bandits.arms.bandit import Bandit
+from dirichlet_bandits.arms.laws import Empirical
+from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.crops.season import SPRING, date_label
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.files import whole_file
@@ -117,3 +121,35 @@ def _check(samples: Samples, name: str) -> None:
         raise FormatError(f"{name} has arrays of different lengths")
     if samples.yields.min() < 0 or samples.days.min() < 1 or samples.days.max() > 365:
         raise FormatError(f"{name} has yields below zero, or dates out of the year")
+
+
+def maize_planting(
+    dates: Literal["all", "spring"] | Sequence[str] = "all", *, objective: Objective | None = None
+) -> Bandit:
+    """Return a bandit with planting dates as arms; rewards, in kg/ha, are drawn from 20,000 simulated seasons per date.
+
+    ``"all"`` gives the seven dates, and ``"spring"`` the four early ones, of which the third is best by a small gap. A
+    list of dates gives those dates; a date that occurs twice becomes two arms.
+
+    ``objective`` decides what makes a date good, by default the mean. Rewards are yields of dry grain.
+
+    >>> maize_planting("spring").best
+    '28 Mar'
+    >>> from dirichlet_bandits import CVaR
+    >>> maize_planting("spring", objective=CVaR(0.2)).best
+    '12 Apr'
+
+    >>> maize_planting(["28 Mar", "12 Apr", "12 Apr"]).names
+    ('28 Mar', '12 Apr', '12 Apr (2)')
+
+    Reference: Baudry, Saux and Maillard, NeurIPS 2021, section 5; the seasons are our own (see ``docs/crops.md``).
+    """
+    if not isinstance(dates, list | tuple):
+        samples = yields(dates)  # type: ignore[arg-type]
+        return Bandit([Empirical(values) for values in samples.values()], names=list(samples), objective=objective)
+    samples = yields()
+    if not dates or not all(isinstance(date, str) and date in samples for date in dates):
+        raise ArgumentError("dates", f"'all', 'spring' or a list of dates, each {one_of(samples)}", dates)
+    seen = [dates[: k + 1].count(date) for k, date in enumerate(dates)]
+    names = [date if n == 1 else f"{date} ({n})" for date, n in zip(dates, seen, strict=True)]
+    return Bandit([Empirical(samples[date]) for date in dates], names=names, objective=objective)

@@ -15,12 +15,15 @@ References
 Richardson and Wright (1984), WGEN: a model for generating daily weather variables, USDA ARS-8.
 """
 
+import hashlib
 import json
 import os
+import re
 import shlex
+import struct
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,14 +32,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dirichlet_bandits.crops import render
-from dirichlet_bandits.crops.casefile import case_from_mapping
 from dirichlet_bandits.crops.dssat import Model, Workspace, find_model
-from dirichlet_bandits.crops.parts import Parts, fingerprint
 from dirichlet_bandits.crops.samples import FORMAT, Samples, save
-from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case
+from dirichlet_bandits.crops.season import DATES, PUBLISHED, Case, case_from_mapping
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.validation import whole_number
+
+
+class Parts:
+    """Chunks of ``size`` yields by name, one file per chunk: magic, key, yields, and a digest of all three.
+
+    A chunk that is truncated, or was made under another key, is ignored. Without a folder, nothing is kept. A key is
+    made of all that determines the seasons of a chunk, so a longer sample, or one of other dates, reuses what a shorter
+    one has left, as a store of results (``results/store.py``) could not.
+    """
+
+    MAGIC = b"dban-crops-1"
+    OURS = re.compile(r"\d{3}-\d{5}|\.\d{3}-\d{5}\.[0-9a-f]{8}\.part")
+
+    def __init__(self, folder: Path | None, size: int) -> None:
+        self.folder = folder
+        self.body = struct.Struct(f"<{size}h")
+
+    def get(self, name: str, key: bytes) -> NDArray[np.int16] | None:
+        """Return the chunk of this name, if it was made under this key."""
+        if self.folder is None:
+            return None
+        try:
+            content = (self.folder / name).read_bytes()
+        except OSError:
+            return None
+        head = self.MAGIC + key
+        body, digest = content[len(head) : -16], content[-16:]
+        if not content.startswith(head) or len(body) != self.body.size or digest != fingerprint(head + body):
+            return None
+        return np.array(self.body.unpack(body), dtype=np.int16)
+
+    def put(self, name: str, key: bytes, made: NDArray[np.int16]) -> None:
+        """Store a chunk."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(exist_ok=True)
+        content = self.MAGIC + key + self.body.pack(*made.tolist())
+        with whole_file(self.folder / name) as draft:
+            draft.write_bytes(content + fingerprint(content))
+
+    def clear(self) -> None:
+        """Remove all chunks, and the folder unless it holds something else."""
+        if self.folder is None:
+            return
+        for path in self.folder.glob("*"):
+            if self.OURS.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):  # it never existed, or holds files that are not ours
+            self.folder.rmdir()
+
+
+def fingerprint(content: bytes) -> bytes:
+    """Return sixteen bytes that distinguish this content from any other."""
+    return hashlib.blake2b(content, digest_size=16).digest()
+
 
 CHUNK = 20
 """Seasons in one call of the model. Changing it changes every sample."""

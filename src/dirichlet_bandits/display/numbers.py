@@ -1,4 +1,4 @@
-"""Numbers as people read them, in text, HTML, LaTeX and plots."""
+"""Numbers as people read them, in text, HTML, LaTeX and plots, and durations."""
 
 import math
 from typing import Final
@@ -156,3 +156,20 @@ def listed(value: float) -> str:
     ('3,765.04', '−0.25', '1e-09')
     """
     return exact(float(f"{value:.6g}"))
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as text.
+
+    >>> duration(0.3), duration(75), duration(4000), duration(7199), duration(math.nan)
+    ('0.3 s', '1 min 15 s', '1 h 7 min', '2 h 0 min', 'unknown')
+    """
+    if math.isnan(seconds):
+        return "unknown"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min"

@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from dirichlet_bandits.compiler import entry_point, jit, jit_inline, shared
+from dirichlet_bandits.compiler import entry_point, jit, jit_inline, overload, shared
 from dirichlet_bandits.engine.tally import count, new_tally
-from dirichlet_bandits.engine.verbs import implements, in_place, init, update
+from dirichlet_bandits.engine.verbs import implements, init, update
 from dirichlet_bandits.numerics.arrays import copy_into
+from dirichlet_bandits.numerics.cvar import ordered_cvar
 from dirichlet_bandits.types import Floats, Ints
 
 _FIRST_ROOM = 8
@@ -124,7 +124,16 @@ def keeps_rewards(*policy_types: type, ordered: bool = False) -> None:
     With ``ordered``, the rewards of an arm are kept in ascending order.
     """
     implements(init, *policy_types)(no_rewards)
-    implements(update, *policy_types)(_insert if ordered else _remember)
+    implements(update, *policy_types, random=False, in_place=True)(_insert if ordered else _remember)
+
+
+def keeps_cvars(*policy_types: type) -> None:
+    """Make these policies keep all rewards in ascending order, and the CVaR at their ``level`` in place of the means.
+
+    So the CVaR is computed only when an arm is pulled, and leaders and their ties are found as usual.
+    """
+    implements(init, *policy_types)(no_rewards)
+    implements(update, *policy_types, random=False, in_place=True)(_insert_and_judge)
 
 
 @jit
@@ -133,13 +142,18 @@ def no_rewards(policy: Any, n_arms: int) -> History:
     return new_history(n_arms)
 
 
-@in_place
 @jit
 def _insert(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return insert(state, arm, reward)
 
 
-@in_place
 @jit_inline
 def _remember(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
     return append(state, arm, reward, reward)
+
+
+@jit
+def _insert_and_judge(policy: Any, state: History, arm: int, reward: float, rng: np.random.Generator) -> History:
+    state = insert(state, arm, reward)
+    state.means[arm] = ordered_cvar(rewards(state, arm), policy.level)
+    return state

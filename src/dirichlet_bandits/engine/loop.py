@@ -5,13 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from dirichlet_bandits.arms.sampler import ArmTable
-from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.compiler import borrowed, jit, overload, shared, types
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.run import (
     RUNNING,
     Outcome,
@@ -57,7 +54,7 @@ def next_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
 @functools.partial(shared, sources_of=verbs.policy_sources)
 def plain(policy: Any, state: Any, run: Run, rng: np.random.Generator) -> None:
     """Run the plain loop: select arms, pull the arms of the round, update the policy with the rewards."""
-    run = borrowed(run)
+    state, run, rng = borrowed(state), borrowed(run), borrowed(rng)
     single = np.empty(1, np.int64)
     while not ended(run.progress):
         for arm in as_round(verbs.select(policy, state, rng), single):

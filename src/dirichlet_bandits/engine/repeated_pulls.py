@@ -5,29 +5,15 @@ This is where a settled policy spends its time, so it costs little more than the
 
 from typing import Any
 
-from numba.extending import overload
-
-from dirichlet_bandits.compiler import jit, jit_inline, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, overload, shared
 from dirichlet_bandits.engine.history import History, reserve, store
 from dirichlet_bandits.engine.run import BLOCK, Run, ended, left, pull, pull_alone, take, upcoming
 from dirichlet_bandits.engine.tally import count_while
 from dirichlet_bandits.types import Floats, Records
 
 
-def with_room(state: Any, arm: int) -> Any:
-    """Return the state with room for a block of rewards of the arm, if it keeps rewards at all."""
-
-
 def keep(state: Any, arm: int, rewards: Floats) -> Any:
     """Store the rewards that have just been counted, if the state keeps rewards."""
-
-
-@overload(with_room, jit_options={"forceinline": True})
-def _with_room(state, arm):  # type: ignore[no-untyped-def]
-    if "pool" not in state.fields:
-        return lambda state, arm: state
-    return lambda state, arm: reserve(state, arm, 2 * BLOCK) if state.room[arm] - state.pulls[arm] < BLOCK else state
 
 
 @overload(keep)

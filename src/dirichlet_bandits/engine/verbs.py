@@ -21,25 +21,29 @@ A policy may also advance a whole simulation by itself (``play``), under the ass
 :func:`shortcut`; without it, or with a bandit that does not guarantee them, the plain loop runs.
 """
 
-import dis
 import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from typing import Any, Final
-
-from numba.extending import overload
+from typing import Any, Final, NamedTuple
 
 from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
 from dirichlet_bandits.sources import source_stamp
 
-_VERSIONS: dict[str, dict[type, Any]] = {}
-_DEFAULTS: dict[str, Any] = {}
-_ASSUMED: dict[type, Assumption] = {}
-_IN_PLACE: list[Any] = []
-_USED: set[type] = set()
-_SPECIALISED: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+class Version(NamedTuple):
+    """A compiled version of a verb, and what is declared about it; see :func:`implements`."""
+
+    compiled: Any
+    random: bool = True
+    in_place: bool = False
+    forwards: bool = False
+    assumes: Assumption = Assumption.REWARDS
+
+
+_VERSIONS: dict[Callable[..., Any], dict[type | None, Version]] = {}  # by verb and parameters; None has the default
+_SPECIALIZED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _MAKING = threading.RLock()
 
 
@@ -48,24 +52,16 @@ def verb(stub: Callable[..., Any], inline: bool = False) -> Callable[..., Any]:
 
     With ``inline``, it becomes part of its caller; use this for a verb that is called in one place, with many arrays.
     """
-    name = stub.__name__
-    if name in _VERSIONS:
-        raise TypeError(f"{name!r} is a verb already: verbs are known by their names")
-    _VERSIONS[name] = {}
+    versions = _VERSIONS[stub] = {}
 
     def find(*kinds: Any) -> Any:
-        version: Any = _VERSIONS[name].get(_policy_type(kinds)) or _DEFAULTS.get(name)
-        return None if version is None else version.py_func
+        version = versions.get(getattr(kinds[0], "instance_class", None)) or versions.get(None)
+        return None if version is None else version.compiled.py_func
 
     # The function itself replaces the stub: a wrapper that calls it would be compiled with all that it calls.
     options: Any = {**INNER_OPTIONS, "forceinline": inline}
     overload(stub, strict=False, jit_options=options)(find)
     return stub
-
-
-def _policy_type(kinds: Any) -> Any:
-    """Return the class of the first argument, if it is a NamedTuple."""
-    return getattr(kinds[0], "instance_class", None)
 
 
 def policy_sources(kinds: Any) -> list[str]:
@@ -126,12 +122,12 @@ def prepare(policy: Any, state: Any, waiting: Any, earliest: Any, rng: Any) -> A
     """
 
 
-@verb
+@inlined_verb
 def index(policy: Any, state: Any, arm: int, total: int, best_mean: float, rng: Any) -> Any:
     """Return the index of an arm after ``total`` pulls, where ``best_mean`` is the largest mean."""
 
 
-@verb
+@inlined_verb
 def duel(policy: Any, state: Any, challenger: int, leader: int, rng: Any) -> Any:
     """Whether the challenger wins its duel against the leader."""
 
@@ -141,23 +137,33 @@ def play(policy: Any, state: Any, run: Any, rng: Any) -> Any:
     """Pull until the run is over; the default is the plain loop."""
 
 
-def implements(stub: Callable[..., Any], *policy_types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def implements(
+    stub: Callable[..., Any],
+    *policy_types: type,
+    random: bool = True,
+    in_place: bool = False,
+    forwards: bool = False,
+    assumes: Assumption = Assumption.REWARDS,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a function to compile it and register it as the given verb for these parameter types.
 
-    Without a type, it becomes the default for every policy that has none of its own.
+    Without a type, it becomes the default for every policy that has none of its own. ``random=False`` declares that an
+    ``update`` draws no random numbers, so that live studies need not start a stream for each reward, and
+    ``in_place=True`` that it returns the same arrays if ``engine.history.has_room``. ``forwards=True`` declares that
+    the function only calls the same verb of the policy in the field ``inner``, so that whatever is declared about that
+    policy also holds for the one around it. ``assumes`` belongs to :func:`shortcut`.
     """
-    if stub.__name__ not in _VERSIONS:
-        raise TypeError(f"{stub.__name__!r} is not a verb of policies: {', '.join(_VERSIONS)}")
+    if stub not in _VERSIONS:
+        known = ", ".join(known.__name__ for known in _VERSIONS)
+        raise TypeError(f"{stub.__name__!r} is not a verb of policies: {known}")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        late = [policy_type.__name__ for policy_type in policy_types if policy_type in _USED]
+        late = [kind.__name__ for kind in policy_types if any(kind in used for used in _SPECIALIZED)]
         if late:
             raise TypeError(f"{', '.join(late)} is compiled already: register {stub.__name__!r} before it is used")
         dispatcher = function if hasattr(function, "py_func") else jit(function)
-        if not policy_types:
-            _DEFAULTS[stub.__name__] = dispatcher
-        for policy_type in policy_types:
-            _VERSIONS[stub.__name__][policy_type] = dispatcher
+        version = Version(dispatcher, random, in_place, forwards, assumes)
+        _VERSIONS[stub].update(dict.fromkeys(policy_types or (None,), version))
         return dispatcher
 
     return register
@@ -167,47 +173,41 @@ def shortcut(
     *policy_types: type, assumes: Assumption = Assumption.REWARDS
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a function that should ``play`` for these policies wherever its assumptions hold."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _ASSUMED.update(dict.fromkeys(policy_types, assumes))
-        return implements(play, *policy_types)(function)
-
-    return register
+    return implements(play, *policy_types, assumes=assumes)
 
 
 def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
     """Whether a policy's own way to play is exact under these guarantees; the plain loop always is."""
-    return _ASSUMED.get(policy_type, Assumption.REWARDS) in guarantees
+    own = _VERSIONS[play].get(policy_type)
+    return own is None or own.assumes in guarantees
 
 
-def has_own(stub: Callable[..., Any], policy_type: type) -> bool:
-    """Whether a parameter type has its own version of a verb."""
-    return policy_type in _VERSIONS[stub.__name__]
+def _version(stub: Callable[..., Any], params: Any) -> Version | None:
+    """Return the version of a verb that decides for a policy: its own, that of the policy in it, or the default."""
+    version = _VERSIONS[stub].get(type(params)) or _VERSIONS[stub].get(None)
+    return _version(stub, params.inner) if version is not None and version.forwards else version
 
 
-def draws(stub: Callable[..., Any], params: Any) -> bool:
-    """Whether a policy's version of a verb uses its last argument, the generator.
-
-    If its code does not mention the generator, None serves as well, and costs nothing to pass to compiled code.
-    """
-    code = _version(stub, params).py_func.__code__
-    generator = code.co_varnames[code.co_argcount - 1]
-    return any(step.argval == generator for step in dis.get_instructions(code))
+def has_own(stub: Callable[..., Any], params: Any) -> bool:
+    """Whether a policy, given by its parameters, has its own version of a verb instead of the default."""
+    return _version(stub, params) is not _VERSIONS[stub].get(None)
 
 
-def _version(stub: Callable[..., Any], params: Any) -> Any:
-    return _VERSIONS[stub.__name__].get(type(params)) or _DEFAULTS[stub.__name__]
+def follows_time(params: Any) -> bool:
+    """Whether the state of a policy depends on when decisions were made, or on rewards that are outstanding."""
+    return has_own(note, params) or has_own(prepare, params)
 
 
-def in_place(version: Any) -> Any:
-    """Mark a version of ``update`` that returns the same arrays, if ``engine.history.has_room``."""
-    _IN_PLACE.append(version)
-    return version
+def updates_randomly(params: Any) -> bool:
+    """Whether a policy's version of ``update`` may draw random numbers."""
+    version = _version(update, params)
+    return version is not None and version.random
 
 
 def updates_in_place(params: Any) -> bool:
     """Whether a policy's version of ``update`` returns the same arrays, if ``engine.history.has_room``."""
-    return any(_version(update, params) is version for version in _IN_PLACE)
+    version = _version(update, params)
+    return version is not None and version.in_place
 
 
 def stamp(params: Any) -> str:
@@ -216,8 +216,8 @@ def stamp(params: Any) -> str:
 
 
 def _sources(*policy_types: type) -> list[str]:
-    own = [found[kind] for found in _VERSIONS.values() for kind in policy_types if kind in found]
-    return sorted({version.py_func.__code__.co_filename for version in (*own, *_DEFAULTS.values())})
+    found = [versions[kind] for versions in _VERSIONS.values() for kind in (*policy_types, None) if kind in versions]
+    return sorted({version.compiled.py_func.__code__.co_filename for version in found})
 
 
 def specialized(function: Callable[..., Any], params: Any) -> Callable[..., Any]:
@@ -227,12 +227,12 @@ def specialized(function: Callable[..., Any], params: Any) -> Callable[..., Any]
     """
     kinds = param_types(params)
     key = function, *kinds
-    if key not in _SPECIALISED:
+    if key not in _SPECIALIZED:
         with _MAKING:  # once, and not by several threads at the same time
-            if key not in _SPECIALISED:
-                _USED.update(kinds)
-                _SPECIALISED[key] = named_entry_point(function, _suffix(kinds), *kinds, sources=_sources(*kinds))
-    return _SPECIALISED[key]
+            if key not in _SPECIALIZED:
+                plain = getattr(function, "py_func", function)
+                _SPECIALIZED[key] = named_entry_point(plain, _suffix(kinds), *kinds, sources=_sources(*kinds))
+    return _SPECIALIZED[key]
 
 
 def _suffix(kinds: tuple[type, ...]) -> str:

@@ -19,7 +19,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.live.bounds import check_around, two_bounds
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.catalogue import POLICIES
+from dirichlet_bandits.policies.registry import all_policies
 from dirichlet_bandits.theory.laws import family_of
 from dirichlet_bandits.validation import positive_number
 from dirichlet_bandits.worlds import Piecewise, World
@@ -103,7 +103,7 @@ def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = 
     dirichlet_bandits.experiments.applicable.NotApplicableError: needs the standard deviation of the rewards (sigma)
     """
     fields = [field for field in dataclasses.fields(policy_class) if field.init]  # type: ignore[arg-type]
-    if policy_class.ordered_arms is True and not known.ordered:  # on the class of a wrapper, it is a property
+    if not policy_class.wraps and policy_class.ordered_arms and not known.ordered:
         raise NotApplicableError("needs arms in an order along which the means rise and then fall (ordered)")
     if not isinstance(objective, Mean | None) and not any(field.name == "level" for field in fields):
         raise NotApplicableError(f"looks for the best mean, but the objective is {objective.name}")
@@ -134,7 +134,7 @@ def all_applicable(
     left_out: dict[str, str] = {}
     for name in classes:
         try:
-            tried |= applicable(POLICIES[name], known, objective)
+            tried |= applicable(all_policies()[name], known, objective)
         except NotApplicableError as reason:
             left_out[name] = str(reason)
     return tried, left_out

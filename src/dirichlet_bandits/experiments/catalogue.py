@@ -1,13 +1,16 @@
 """Experiments that come with the package, as data files beside this module: those of papers, and an example."""
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.report.claims import Paper
 
 if TYPE_CHECKING:
     from dirichlet_bandits.experiments.experiment import Experiment
-    from dirichlet_bandits.experiments.studies import Study
+    from dirichlet_bandits.experiments.kinf_study import KinfStudy
+    from dirichlet_bandits.experiments.qds_study import QDSStudy
+    from dirichlet_bandits.experiments.random_arms import RandomArms
 
 REGRET = ("yields", "yields-spring", "mixtures", "sensitivity", "robustness")
 SHIPPED = (*REGRET, "kinf", "qds-condition")
@@ -42,27 +45,6 @@ CHANGING = (
 
 _FOLDERS = {"paper": SHIPPED, "readings": READINGS, "sda": SUBSAMPLING, "cvar": RISK, "lbsda": CHANGING}
 STUDIES = ("kinf", "qds-condition", "qds-equal-rho", *RANDOM)  # not simulations of one bandit
-
-
-class Paper(NamedTuple):
-    """A paper whose experiments come with the package.
-
-    The fields are the names of the experiments, the title of the report, the reference, a note on how claims were read,
-    the option of ``dirichlet-bandits paper`` that selects the paper, the policies that it proposes (the first word of
-    their names), the experiments for other readings of ambiguous statements, the option that selects only those, the
-    number of replications in the paper, in words, and the number in a quick run.
-    """
-
-    names: tuple[str, ...]
-    title: str
-    reference: str
-    readings: str
-    option: str = ""
-    own: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    others_option: str = ""
-    runs: str = "5000"
-    quick: int = 200
 
 
 _DIRICHLET = (
@@ -125,14 +107,13 @@ PAPERS = {
 }
 
 
-def shipped(name: str) -> "Experiment | Study":
+def shipped(name: str) -> "Experiment | KinfStudy | QDSStudy | RandomArms":
     """Return an experiment of a paper.
 
     >>> shipped("robustness").policies["RDS log"]
     RDS(rho='log', level=None)
     """
-    from dirichlet_bandits.experiments.reading import parse
-    from dirichlet_bandits.experiments.studies import parse_study
+    from dirichlet_bandits.experiments.reading import parse, parse_study
 
     text = shipped_text(name)
     return parse_study(text, f"{name}.toml") if name in STUDIES else parse(text, f"{name}.toml")

@@ -1,43 +1,22 @@
 """An experiment: a bandit, policies, a scale and a seed, and how to show its result."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from dirichlet_bandits.arms import Bandit
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.claims import Claim, Panel, Published
-from dirichlet_bandits.experiments.fields import name_list, text
+from dirichlet_bandits.report.claims import TEXT, Claim, Panel, PlotSettings, Published
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
-from dirichlet_bandits.specs import under
-from dirichlet_bandits.validation import finite_number, large_count, whole_number
+from dirichlet_bandits.specs import name_list, under
+from dirichlet_bandits.validation import large_count, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
-
-@dataclass(frozen=True)
-class PlotSettings:
-    """How to plot an experiment: the options of :meth:`Result.plot` that belong in a file."""
-
-    log_time: bool = False
-    log_regret: bool = False
-    lower_bound: float | None = None
-    reward_unit: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("log_time", "log_regret"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArgumentError(name, "true or false", getattr(self, name))
-        if self.lower_bound is not None:
-            finite_number("lower_bound", self.lower_bound)
-        text("reward_unit", self.reward_unit)
-
-    @property
-    def in_unit(self) -> str:
-        """The unit of the rewards in parentheses, after a space; empty if there is none."""
-        return f" ({self.reward_unit})" if self.reward_unit else ""
+if TYPE_CHECKING:
+    from dirichlet_bandits.report import Chapter
 
 
 @dataclass(frozen=True)
@@ -66,7 +45,7 @@ class Experiment:
     feedback: Mapping[str, Any] = field(default_factory=dict)  # delay, window, late and batch, as simulate takes them
 
     def __post_init__(self) -> None:
-        text("title", self.title)
+        TEXT.accept("title", self.title)
         large_count("horizon", self.horizon, at_least=len(self.bandit))
         large_count("replications", self.replications, at_least=1)
         whole_number("seed", self.seed, at_least=0)
@@ -80,6 +59,14 @@ class Experiment:
             name_list("paper.printed", list(self.paper.printed), self.policies)
         if self.paper is not None and self.paper.values:
             name_list("paper.values", list(self.paper.values), self.bandit.names)
+
+    def at_scale(self, replications: int | None, seed: int | None) -> Self:
+        """Return the experiment with this number of replications and this seed, where they are given."""
+        return dataclasses.replace(
+            self,
+            replications=replications or self.replications,
+            seed=self.seed if seed is None else seed,
+        )
 
     def run(self, **options: Any) -> Result:
         """Run the simulation; the options are those of :func:`simulate`: ``workers``, ``store``, ``executor``..."""
@@ -101,3 +88,9 @@ class Experiment:
             title=self.title if panel is None else f"{self.title}: {panel.title}",
             **vars(self.plot),
         )
+
+    def chapter(self, name: str, result: Result, quick: bool) -> "Chapter":
+        """Return what a report says about a result of this experiment."""
+        from dirichlet_bandits.report import regret_chapter  # needs pandas
+
+        return regret_chapter(name, self, result, quick)

@@ -8,8 +8,8 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.inference.lottery import bet_on_round, peak
-from dirichlet_bandits.policies.mixing import forced_arm
+from dirichlet_bandits.inference.lottery import Pair, Purse, bet_on_round, peak
+from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
 
@@ -29,10 +29,10 @@ def new_games(n_games: int, n_arms: int) -> Games:
     return Games(np.zeros(n_games, np.int64), np.zeros(n_games, np.int64), np.zeros((n_games, n_arms), np.int64))
 
 
-class Rule(NamedTuple):
+class WinnerRule(NamedTuple):
     """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks.
 
-    Bounds and margin are in the unit of the rewards.
+    Bounds and margin are in the unit of the rewards. ``bets`` are those of the lottery rule, with their weights.
     """
 
     lower: float
@@ -40,6 +40,8 @@ class Rule(NamedTuple):
     log_odds: float
     margin: float
     every: int
+    bets: Floats
+    prior: Floats
 
 
 class Bettors(NamedTuple):
@@ -68,8 +70,9 @@ def bet_on_pairs(bettors: Bettors, chances: Floats, arms: Ints, rewards: Floats,
     for b in range(n_arms):
         for a in range(n_arms):
             if a != b and ((arms == a) | (arms == b)).any():
-                pair = bettors.wealth[b, a], bettors.sums[b, a], bettors.moments[b, a]
-                bet_on_round(chances, arms, rewards, b, a, h, False, bettors.bets, bettors.gains, *pair)
+                known = bettors.wealth[b, a], bettors.sums[b, a], bettors.moments[b, a]
+                purse = Purse(bettors.bets, bettors.gains, *known)
+                bet_on_round(chances, arms, rewards, Pair(b, a, h, False), purse)
 
 
 @jit
@@ -96,23 +99,13 @@ def next_arms(policy: Any, state: Any, pulls: Ints, floors: Floats, rng: np.rand
 
 
 def play_games(
-    policy: Any,
-    tapes: Floats,
-    floors: Floats,
-    equal: bool,
-    rule: Rule,
-    bets: Floats,
-    prior: Floats,
-    seeds: Words,
-    stream: Any,
-    stop: Ints,
-    games: Games,
+    policy: Any, tapes: Floats, floors: Floats, rule: WinnerRule, seeds: Words, stream: Any, stop: Ints, games: Games
 ) -> None:
     """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point.
 
-    Propensities take long to compute, so unless they are ``equal``, the bets take recent shares of the arms for them:
-    of the last tenth of the rounds, and at least of the last twenty. As the arms do not change, that hardly matters.
-    Another thread ends all games by setting ``stop[0]``.
+    Propensities take long to compute, so the bets take recent shares of the arms for them: of the last tenth of the
+    rounds, and at least of the last twenty. As the arms do not change, that hardly matters. Another thread ends all
+    games by setting ``stop[0]``.
     """
     n_arms, length, unit = tapes.shape[1], tapes.shape[2], rule.upper - rule.lower
     rng, words = stream
@@ -120,7 +113,7 @@ def play_games(
         start_stream(rng, words, seeds[game])
         state = verbs.init(policy, n_arms)
         pulls, shares, rounds = np.zeros(n_arms, np.int64), np.full(n_arms, 2.0 / n_arms), 2.0
-        bettors = new_bettors(bets, prior, n_arms)
+        bettors = new_bettors(rule.bets, rule.prior, n_arms)
         trials, decided, winner = 0, 0, NOBODY
         while trials < length and winner == NOBODY and not stop[0]:
             arms = next_arms(policy, state, pulls, floors, rng)
@@ -133,7 +126,7 @@ def play_games(
                 state = verbs.update(policy, state, arms[i], reward, rng)
                 rewards[i] = (reward - rule.lower) / unit
                 pulls[arms[i]] += 1
-            chances = np.full(n_arms, 1.0 / n_arms) if equal else shares / rounds
+            chances = shares / rounds
             bet_on_pairs(bettors, chances, arms, rewards, -rule.margin / unit)
             decided += 1
             kept = 1.0 - 1.0 / max(20.0, 0.1 * decided)

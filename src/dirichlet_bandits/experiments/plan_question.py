@@ -10,8 +10,7 @@ from dirichlet_bandits.declared import Check, Declared, declared, integer, numbe
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.live.fields import Delta, Margin
-from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.written import POLICY, as_policy
+from dirichlet_bandits.policies.written import POLICY, Policies, as_policies
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.validation import whole_number
 
@@ -37,8 +36,10 @@ def _written_bandit(given: Any) -> dict[str, list[float]]:
     return {name: law.data.tolist() for name, law in zip(bandit.names, bandit.arms, strict=True)}
 
 
-def _written_policies(given: Sequence[Policy | str]) -> list[str]:
-    return [POLICY.to_text(as_policy(policy), f"policies[{k}]") for k, policy in enumerate(given)]
+def _written_policies(given: Policies) -> list[str]:
+    if isinstance(given, Mapping):
+        raise ArgumentError("policies", "a list of policies, because a service names them itself", given)
+    return [POLICY.to_text(policy, f"policies[{name!r}]") for name, policy in as_policies(given).items()]
 
 
 def _whole_seed(seed: Any) -> int:
@@ -55,7 +56,7 @@ _SOME: Final = f"at most {MOST_CASES} pairs with floors, including the equal spl
 
 
 @declared
-class Question(Declared):
+class PlanQuestion(Declared):
     """The arguments of :func:`plan`; :func:`prepare` checks whether they fit together."""
 
     bandit: (
@@ -70,7 +71,7 @@ class Question(Declared):
     arms: Annotated[int, integer(2, served=_MOST_ARMS), "Number of arms, with a baseline."] = 2
     policies: (
         Annotated[
-            Sequence[Policy | str],
+            Policies,
             Check(
                 f"a list of policies, or of texts such as 'NPTS(upper=1)'; {_SOME}",
                 _kept,

@@ -1,5 +1,7 @@
 """Plan a study: how long until a winner is named, and what that costs, for each policy and floor."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import textwrap
 import time
@@ -17,8 +19,8 @@ from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.plan_games import NOBODY, Games, Rule, new_games, play_games
-from dirichlet_bandits.experiments.plan_question import Question, past_bandit
+from dirichlet_bandits.experiments.plan_games import NOBODY, Games, WinnerRule, new_games, play_games
+from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.lottery import BETS, PRIOR
 from dirichlet_bandits.inference.winner import log_odds
@@ -26,8 +28,7 @@ from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.bounds import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.written import Policies, as_policies
 from dirichlet_bandits.seeding import Seed, new_stream, replication_seeds, root_sequence
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import LARGEST_SCALE, number_between, whole_number
@@ -76,7 +77,7 @@ class StudyPlan:
     interrupted: bool = False
     headers: ClassVar = ("policy", "floor", "decided", "median", "90%", "loss", "vs split")
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return one row per policy and floor; see :class:`PlanRow`."""
         return whole_module("pandas").DataFrame(self.rows, columns=PlanRow._fields).set_index(["policy", "floor"])
 
@@ -122,7 +123,7 @@ def plan(
     baseline: float | None = None,
     lift: float | None = None,
     arms: int = 2,
-    policies: Sequence[Policy | str] | None = None,
+    policies: Policies | None = None,
     floors: Sequence[float] = (0.0, 0.1),
     delta: float = 0.05,
     margin: float = 0.0,
@@ -152,7 +153,7 @@ def plan(
     arms
         The number of arms.
     policies
-        Policies, or texts such as ``"NPTS(upper=1)"``; by default top-two sampling and Thompson Sampling.
+        Policies in one of the forms that :func:`simulate` accepts; by default top-two sampling and Thompson Sampling.
     floors
         Least probabilities of every arm to try, as in ``create_study(..., floor=0.1)``.
     delta, margin
@@ -174,7 +175,7 @@ def plan(
 
     Reference: ``inference/lottery.py`` has the rule and its proof.
     """
-    asked = Question(
+    asked = PlanQuestion(
         bandit=bandit,
         baseline=baseline,
         lift=lift,
@@ -200,11 +201,11 @@ class Prepared(NamedTuple):
     horizon: int
     replications: int
     delta: float
-    rule: Rule
+    rule: WinnerRule
     root: np.random.SeedSequence
 
 
-def prepare(asked: Question) -> Prepared:
+def prepare(asked: PlanQuestion) -> Prepared:
     """Check all arguments; nothing is simulated."""
     made = _bandit(asked.bandit, asked.baseline, asked.lift, asked.arms)
     low, high = _bounds(made, asked.bounds)
@@ -213,7 +214,7 @@ def prepare(asked: Question) -> Prepared:
     horizon = whole_number("horizon", asked.horizon, at_least=n_arms)
     odds = float(log_odds(asked.delta, [0] * n_arms, 0, True)[1])
     every = min(asked.every, horizon + 1)  # compiled code has no larger integers
-    rule = Rule(low, high, odds, asked.margin, every)
+    rule = WinnerRule(low, high, odds, asked.margin, every, BETS, PRIOR)
     return Prepared(made, cases, horizon, asked.replications, asked.delta, rule, root_sequence(asked.seed))
 
 
@@ -280,24 +281,23 @@ def _bounds(bandit: Bandit, bounds: Bounds | None) -> Bounds:
     return low, high
 
 
-def _policies(given: Sequence[Policy | str] | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
+def _policies(given: Policies | None, bandit: Bandit, low: float, high: float) -> dict[str, Policy]:
     """Return the equal split and the policies to compare it with, by short names."""
     if given is None:
         coins = all(hasattr(law, "atoms") and set(law.atoms()[0].tolist()) <= {0.0, 1.0} for law in bandit.arms)
         sampling = ThompsonSampling("bernoulli") if coins else BinarizedTS(low, high)
         given = [TopTwo(low, high), sampling]
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise ArgumentError("policies", "a list of policies, or of texts such as 'NPTS(upper=1)'", given)
-    made = [as_policy(policy) for policy in given]
-    bottom, top = bandit.support()
-    for k, policy in enumerate(made):
+    named, bottom, top = as_policies(given), *bandit.support()
+    for name, policy in named.items():
         if not isinstance(policy, Policy):
-            raise ArgumentError(f"policies[{k}]", "a policy with compiled verbs", policy)
+            raise ArgumentError(f"policies[{name!r}]", "a policy with compiled verbs", policy)
         if policy.reward_bounds[0] > bottom or policy.reward_bounds[1] < top:
-            raise ArgumentError(f"policies[{k}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
+            raise ArgumentError(f"policies[{name!r}]", f"fit for rewards in [{bottom:g}, {top:g}]", policy)
         policy.check_arms(len(bandit))
-    every = [_SPLIT, *(policy for policy in made if policy != _SPLIT)]
-    return dict(zip(short_names(every), every, strict=True))
+    split = type(_SPLIT).__name__
+    if named.get(split, _SPLIT) != _SPLIT:
+        raise ArgumentError("policies", f"named otherwise than {split}, with which they are compared", split)
+    return {split: _SPLIT} | {name: policy for name, policy in named.items() if policy != _SPLIT}
 
 
 def _floors(floors: Sequence[float], policy: Policy, n_arms: int) -> list[float]:
@@ -319,11 +319,10 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
         yield last, np.stack([draw_tape(bandit, one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
 
 
-def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: Rule, stop: Ints) -> Games:
+def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: WinnerRule, stop: Ints) -> Games:
     games = new_games(tapes.shape[0], tapes.shape[1])
     floors, params = np.full(tapes.shape[1], share), policy.params
-    given = params, tapes, floors, policy == _SPLIT, rule, BETS, PRIOR, seeds, new_stream(), stop, games
-    specialized(play_games, params)(*given)
+    specialized(play_games, params)(params, tapes, floors, rule, seeds, new_stream(), stop, games)
     return games
 
 

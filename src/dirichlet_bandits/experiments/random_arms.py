@@ -1,24 +1,30 @@
 """Bandits with randomly drawn arms: one run of every policy on each of many problems."""
 
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import xarray as xr
 
+from dirichlet_bandits import specs
 from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.experiments.claims import Claim, Published
 from dirichlet_bandits.experiments.experiment import Experiment
+from dirichlet_bandits.experiments.reading import objective_of, policies, published
+from dirichlet_bandits.report.claims import Claim, Published
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.seeding import generator, root_sequence, stream_seeds
 from dirichlet_bandits.simulation import python_loop, simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.sources import source_stamp
 from dirichlet_bandits.validation import finite_array, whole_number
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.report import Chapter
 
 _SHARES = 10_000  # probabilities are rounded to 1/10 000; 10 000 rewards represent a distribution without closed form
 
@@ -131,6 +137,12 @@ class RandomArms:
             claims=self.claims,
         )
 
+    def at_scale(self, replications: int | None, seed: int | None) -> Self:
+        """Return the study with this number of problems and this seed, where they are given."""
+        return dataclasses.replace(
+            self, problems=replications or self.problems, seed=self.seed if seed is None else seed
+        )
+
     def run(self, progress: bool | None = None, **options: Any) -> Result:
         """Run the study and return one result in which each replication is a problem.
 
@@ -158,3 +170,35 @@ class RandomArms:
         joined.attrs.pop("lower_bound", None)  # that of the first problem
         joined.attrs |= {"seed": found[0].attrs["seed"], "identity": self.identity}
         return Result(joined)
+
+    def chapter(self, name: str, result: Result, quick: bool) -> "Chapter":
+        """Return what a report says about a result; its figure of distributions shows the first problem."""
+        from dirichlet_bandits.report import regret_chapter  # needs pandas
+
+        return regret_chapter(name, self.experiment(), result, quick, runs_are="random problems")
+
+
+RANDOM_LAWS: dict[str, Callable[..., RandomLaw]] = {
+    "multinomial": RandomMultinomial,
+    "clipped-mixture": RandomClippedMixture,
+}
+
+
+def from_file(content: Mapping[str, Any], default_title: str) -> RandomArms:
+    """Make random problems from the content of their file; the table ``[random]`` describes how arms are drawn."""
+    scale = ("horizon", "problems", "seed")
+    needed = (*scale, "random", "policies")
+    specs.check_keys(content, ("study", "title", "objective", *needed, "paper", "claims"), needed)
+    table = specs.one_table(content, "random") or {}
+    specs.check_keys(table, table, ("arms",), "random.")
+    rest = {key: value for key, value in table.items() if key != "arms"}
+    return RandomArms(
+        title=content.get("title", default_title),
+        law=specs.choose("random", "law", RANDOM_LAWS, rest),
+        n_arms=table["arms"],
+        objective=objective_of(content),
+        policies=policies(content),
+        paper=published(content),
+        claims=specs.make_all(content, "claims", "words", Claim, called="a claim"),
+        **{key: content[key] for key in scale},
+    )

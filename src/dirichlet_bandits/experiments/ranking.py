@@ -1,5 +1,7 @@
 """Rank policies: all that apply play the same bandit, and their regrets are compared."""
 
+from __future__ import annotations  # help() then shows short names
+
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -18,14 +20,13 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.policies.catalogue import POLICIES
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.registry import all_policies
+from dirichlet_bandits.policies.written import as_policies
 from dirichlet_bandits.results import Result, latex
 from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
-from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.simulation.plan import AnyPolicy, Policies
 from dirichlet_bandits.validation import large_count, number_between, true_or_false, whole_number
 from dirichlet_bandits.worlds import World
 from dirichlet_bandits.worlds.delays import Delay
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = "was interrupted before enough of its replications were finished"
 
 
-class Place(NamedTuple):
+class RankedPolicy(NamedTuple):
     """A policy in a ranking: its mean regret at the horizon, and its difference from that of the best.
 
     ``low`` and ``high`` are the ends of the paired interval of the ``difference``. If ``tied``, the interval does not
@@ -61,7 +62,7 @@ class Ranking:
     ``policies`` has those that ran, by the names in ``places``; ``result`` is the simulation itself.
     """
 
-    places: Sequence[Place]
+    places: Sequence[RankedPolicy]
     left_out: Mapping[str, str]
     policies: Mapping[str, AnyPolicy]
     result: Result
@@ -72,9 +73,9 @@ class Ranking:
         """The policy in the first place."""
         return self.policies[self.places[0].policy]
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self) -> pd.DataFrame:
         """Return the ranking as a table, one row per policy."""
-        return Summary(whole_module("pandas").DataFrame(self.places, columns=Place._fields).set_index("policy"))
+        return Summary(whole_module("pandas").DataFrame(self.places, columns=RankedPolicy._fields).set_index("policy"))
 
     def _repr_html_(self) -> str:
         """Return the ranking as an HTML table."""
@@ -89,7 +90,7 @@ class Ranking:
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
-    ) -> "Figure":
+    ) -> Figure:
         """Draw the ranking: one dot per policy at its difference from the best, with the paired interval.
 
         Dots whose interval contains 0 are hollow: the data do not separate these policies from the best. Use
@@ -104,7 +105,7 @@ class Ranking:
         title
             What to write above the plot.
         """
-        from dirichlet_bandits.results.figure import Picture  # matplotlib takes half a second to import
+        from dirichlet_bandits.results.kinds import Picture  # matplotlib takes half a second to import
 
         shown = list(self.places if most is None else self.places[: whole_number("most", most, at_least=1)])
         looks = slots(self.result.policies)
@@ -158,7 +159,7 @@ def compare_policies(
     *,
     horizon: int,
     replications: int = 200,
-    policies: Sequence[str | AnyPolicy] | None = None,
+    policies: Policies | None = None,
     bounds: Bounds | None = None,
     sigma: float | None = None,
     ordered: bool = False,
@@ -190,8 +191,8 @@ def compare_policies(
     horizon, replications
         The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
-        Names of classes, which get their parameters from what is known, or policies to run as given, also as texts such
-        as ``"NPTS(upper=1)"``; by default every class of the library.
+        Names of classes, which get their parameters from what is known, or policies to run as given, in one of the
+        forms that :func:`simulate` accepts; by default every class of the library.
     bounds
         Bounds of all rewards, past and future, (lower, upper); infinite if unknown. Rewards of 0 and 1 need none.
     sigma
@@ -224,10 +225,12 @@ def compare_policies(
     number_between("confidence", confidence, 0, 1)
     true_or_false("ordered", ordered)
     known = reward_facts(bandit, horizon=horizon, bounds=bounds, sigma=sigma, ordered=ordered)
-    classes, own = _asked(policies)
+    asked = as_policies(list(all_policies()) if policies is None else policies, classes=all_policies())
+    classes = [name for name, policy in asked.items() if isinstance(policy, str)]
+    own = {name: policy for name, policy in asked.items() if name not in classes}
     tried, left_out = all_applicable(classes, known, bandit.objective)
     playing: dict[str, AnyPolicy] = {**tried, **own}
-    if not playing:
+    if not playing and left_out:
         reasons = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ArgumentError("policies", f"at least one that applies: {reasons}", list(left_out))
     with warnings.catch_warnings():
@@ -252,14 +255,14 @@ def compare_policies(
     return Ranking(places, left_out, playing, result, confidence)
 
 
-def ranked(result: Result, confidence: float) -> list[Place]:
+def ranked(result: Result, confidence: float) -> list[RankedPolicy]:
     """Rank the policies of a result, best first; those that share fewer than two replications with it are left out."""
     summary = result.summary()
     means = summary["mean"][summary["replications"] >= 2].sort_values(kind="stable")
     if means.empty:
         return []
     best = str(means.index[0])
-    places = [Place(best, float(means.iloc[0]), 0.0, 0.0, 0.0, True, int(summary.loc[best, "replications"]))]
+    places = [RankedPolicy(best, float(means.iloc[0]), 0.0, 0.0, 0.0, True, int(summary.loc[best, "replications"]))]
     level = 1.0 - (1.0 - confidence) / max(1, len(means) - 1)
     for name in map(str, means.index[1:]):
         common = ~np.isnan(result.final_regret(name) - result.final_regret(best))
@@ -267,20 +270,5 @@ def ranked(result: Result, confidence: float) -> list[Place]:
             found = result.compare(name, best, level)
             tied = bool(found.low <= 0.0 <= found.high)
             shared = found.replications
-            places.append(Place(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
+            places.append(RankedPolicy(name, float(means[name]), found.difference, found.low, found.high, tied, shared))
     return places
-
-
-def _asked(policies: Sequence[str | AnyPolicy] | None) -> tuple[list[str], dict[str, AnyPolicy]]:
-    """Return the names of classes, and the given policies by short names that no class has."""
-    if policies is None:
-        return list(POLICIES), {}
-    if isinstance(policies, str) or not isinstance(policies, Sequence) or not policies:
-        raise ArgumentError("policies", "a list of names or policies", policies)
-    given = [
-        policy if isinstance(policy, str) and policy in POLICIES else as_policy(policy, f"policies[{k}]")
-        for k, policy in enumerate(policies)
-    ]
-    classes = list(dict.fromkeys(policy for policy in given if isinstance(policy, str)))
-    own = [policy for policy in given if not isinstance(policy, str)]
-    return classes, dict(zip(short_names(own, taken=classes), own, strict=True))

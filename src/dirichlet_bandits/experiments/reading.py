@@ -3,35 +3,40 @@
 Messages name the file and the path of the key, for instance ``arms[1].std``.
 """
 
+import importlib
+import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dirichlet_bandits import arms as laws
 from dirichlet_bandits import specs
 from dirichlet_bandits.arms import Bandit, CVaR, Law, Mean, Objective
-from dirichlet_bandits.crops import maize_planting
-from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.experiments import fields
-from dirichlet_bandits.experiments.claims import Claim, Panel, Printed, Published
-from dirichlet_bandits.experiments.experiment import Experiment, PlotSettings
-from dirichlet_bandits.experiments.own_policies import checked, find_class, is_import_path
+from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
+from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.experiments.rewards import read_means, read_values
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import policy_from_table
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.written import policy_from_table, short_names
+from dirichlet_bandits.report.claims import Claim, Panel, PlotSettings, Printed, Published
 from dirichlet_bandits.simulation.plan import AnyPolicy
+from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.specs import FieldError
 from dirichlet_bandits.validation import whole_number
 from dirichlet_bandits.worlds import Drifting, Geometric, Pareto, Piecewise, World
 from dirichlet_bandits.worlds.feedback import AT_ONCE
 
+if TYPE_CHECKING:
+    from dirichlet_bandits.experiments.kinf_study import KinfStudy
+    from dirichlet_bandits.experiments.qds_study import QDSStudy
+    from dirichlet_bandits.experiments.random_arms import RandomArms
+
 LAWS: dict[str, type[Law]] = {
     name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
 }
-PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": lambda dates="all": maize_planting(dates)}
 DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto": Pareto}
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
@@ -39,9 +44,19 @@ _FEEDBACK = tuple(AT_ONCE)
 _ARMS = ("arms", "segments", "drifting", "problem", "objective")
 _TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")
 _HERE = Path()
-_PLOT = tuple(PlotSettings.__dataclass_fields__)
+_PLOT = tuple(PlotSettings.fields)
+_STUDIES: Final = {"kinf": "kinf_study", "qds-condition": "qds_study", "random-arms": "random_arms"}
 
 T = TypeVar("T")
+
+
+def _maize_planting(dates: str = "all") -> Bandit:
+    from dirichlet_bandits.crops import maize_planting  # only those who plant load the crop model
+
+    return maize_planting(dates)
+
+
+PROBLEMS: dict[str, Callable[..., Bandit]] = {"maize_planting": _maize_planting}
 
 
 def read(path: str | PathLike[str]) -> Experiment:
@@ -58,7 +73,7 @@ def read_bandit(path: str | PathLike[str]) -> Bandit | World:
     """Read the bandit or world of an experiment's file, which may contain only the arms and the objective."""
 
     def bandit(content: Mapping[str, Any], _: str) -> Bandit | World:
-        fields.only_known("", content, _TOP)
+        specs.check_keys(content, _TOP)
         found: Bandit | World = _bandit(content, Path(path).parent)
         return found
 
@@ -93,6 +108,25 @@ def parse(text: str, source: str = "experiment.toml") -> Experiment:
     return parse_with(partial(_experiment, folder=Path(source).parent), text, source)
 
 
+def parse_study(text: str, source: str = "study.toml") -> "KinfStudy | QDSStudy | RandomArms":
+    """Parse another study than a simulation of one bandit, which the key ``study`` of a TOML text names.
+
+    >>> parse_study('study = "magic"')
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.FormatError: study.toml: 'study' must be one of 'kinf', 'qds-condition', 'random-arms' \
+(got 'magic')
+    """
+    return parse_with(_study, text, source)
+
+
+def _study(content: Mapping[str, Any], default_title: str) -> "KinfStudy | QDSStudy | RandomArms":
+    if content.get("study") not in _STUDIES:
+        raise ArgumentError("study", one_of(_STUDIES), content.get("study"))
+    home = importlib.import_module(f"dirichlet_bandits.experiments.{_STUDIES[content['study']]}")
+    found: KinfStudy | QDSStudy | RandomArms = home.from_file(content, default_title)
+    return found
+
+
 def parse_with(maker: Callable[[Mapping[str, Any], str], T], text: str, source: str) -> T:
     """Apply ``maker`` to the content of a TOML text and the title to use if it has none."""
     try:
@@ -124,29 +158,21 @@ def published(content: Mapping[str, Any]) -> Published | None:
     return specs.make("paper", Published, {**given, "printed": printed}, called="[paper]")
 
 
-def claims(content: Mapping[str, Any], maker: Callable[..., T]) -> tuple[T, ...]:
-    """Read the claims to test from the tables ``[[claims]]``."""
-    found = fields.tables(content, "claims", "words")
-    return tuple(specs.make(f"claims[{k}]", maker, table, called="a claim") for k, table in enumerate(found))
-
-
 def _experiment(content: Mapping[str, Any], default_title: str, folder: Path) -> Experiment:
     """Make an experiment from the content of its file."""
     if "study" in content:
         raise FieldError("a file with 'study' is not a simulation of regret; see 'dirichlet-bandits paper --help'")
-    fields.only_known("", content, _TOP)
-    fields.required(content, (*_SCALE, "policies"))
+    specs.check_keys(content, _TOP, (*_SCALE, "policies"))
     plot = specs.one_table(content, "plot") or {}
-    fields.only_known("plot.", plot, _PLOT)
-    panels = fields.tables(content, "figures", "policies")
+    specs.check_keys(plot, _PLOT, prefix="plot.")
     return Experiment(
         title=content.get("title", default_title),
         bandit=_bandit(content, folder),
         policies=policies(content, folder),
         plot=specs.under("plot", PlotSettings, **plot),
-        figures=tuple(specs.make(f"figures[{k}]", Panel, table, called="a figure") for k, table in enumerate(panels)),
+        figures=specs.make_all(content, "figures", "policies", Panel, called="a figure"),
         paper=published(content),
-        claims=claims(content, Claim),
+        claims=specs.make_all(content, "claims", "words", Claim, called="a claim"),
         feedback=_feedback(content),
         **{key: content[key] for key in _SCALE},
     )
@@ -175,9 +201,8 @@ def _delay(value: Any) -> Any:
 def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
     """Make the world of the tables ``[[segments]]``, each with its ``first`` pull and its ``[[segments.arms]]``."""
     segments: dict[int, tuple[list[Law], list[str]]] = {}
-    for k, table in enumerate(fields.tables(content, "segments", "first")):
-        fields.only_known(f"segments[{k}].", table, ("first", "arms"))
-        fields.required(table, ("first",), f"segments[{k}].")
+    for k, table in enumerate(specs.all_tables(content, "segments", "first")):
+        specs.check_keys(table, ("first", "arms"), ("first",), f"segments[{k}].")
         first = whole_number(f"segments[{k}].first", table["first"], at_least=1)
         if segments and first <= max(segments):
             raise FieldError(
@@ -225,12 +250,12 @@ def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
 
 def _arms(content: Mapping[str, Any], folder: Path) -> tuple[list[Law], list[str]]:
     """Return the distributions of the tables ``[[arms]]`` and their names."""
-    fields.required(content, ("arms",))
-    tables = fields.tables(content, "arms", "law")
+    specs.check_keys(content, content, ("arms",))
+    tables = specs.all_tables(content, "arms", "law")
     if len(tables) < 2:
         raise FieldError(f"'arms' must be at least two tables [[arms]] (got {len(tables)})")
     chosen = [_law(f"arms[{k}]", table, folder) for k, table in enumerate(tables)]
-    return chosen, fields.names("arms", tables, [f"arm {k}" for k in range(len(tables))])
+    return chosen, specs.table_names("arms", tables, [f"arm {k}" for k in range(len(tables))])
 
 
 def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
@@ -238,8 +263,8 @@ def _law(where: str, table: dict[str, Any], folder: Path) -> Law:
     if isinstance(table.get("values"), str):
         path = _file(f"{where}.values", "a list of numbers", folder, table["values"])
         column = table.get("column")
-        if column is not None:
-            fields.text(f"{where}.column", column)
+        if not isinstance(column, str | None):
+            raise ArgumentError(f"{where}.column", "a text", column)
         table = {key: value for key, value in table.items() if key != "column"}
         table["values"] = read_values(path, column)
     return specs.choose(where, "law", LAWS, table)
@@ -256,16 +281,16 @@ def _file(name: str, otherwise: str, folder: Path, given: str) -> Path:
 def _policy(where: str, table: dict[str, Any], folder: Path) -> AnyPolicy:
     """Make a policy of the library, or the user's own by its import path."""
     text = table.get("policy")
-    if not is_import_path(text):
+    if not _is_import_path(text):
         return policy_from_table(where, table)
-    maker = find_class(f"{where}.policy", str(text), folder)
+    maker = _find_class(f"{where}.policy", str(text), folder)
     parameters = {key: value for key, value in table.items() if key not in ("name", "policy")}
-    return checked(where, specs.make(where, maker, parameters, called=str(text)))
+    return _checked(where, specs.make(where, maker, parameters, called=str(text)))
 
 
 def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyPolicy]:
     """Return the policies of the tables ``[[policies]]`` by name; the user's modules are looked up in the folder."""
-    tables = fields.tables(content, "policies", "policy")
+    tables = specs.all_tables(content, "policies", "policy")
     if not tables:
         raise FieldError("'policies' must be at least one table [[policies]] (got 0)")
     chosen = [_policy(f"policies[{k}]", table, folder) for k, table in enumerate(tables)]
@@ -273,4 +298,66 @@ def policies(content: Mapping[str, Any], folder: Path = _HERE) -> dict[str, AnyP
     unnamed = [policy for policy, table in zip(chosen, tables, strict=True) if "name" not in table]
     short = iter(short_names(unnamed, taken))
     defaults = ["" if "name" in table else next(short) for table in tables]
-    return dict(zip(fields.names("policies", tables, defaults), chosen, strict=True))
+    return dict(zip(specs.table_names("policies", tables, defaults), chosen, strict=True))
+
+
+def _is_import_path(text: object) -> bool:
+    """Whether a policy is named by its import path, not by a name of the library.
+
+    >>> _is_import_path("mine:Greedy"), _is_import_path("RDS")
+    (True, False)
+    """
+    return isinstance(text, str) and ":" in text
+
+
+def _find_class(where: str, text: str, folder: Path) -> Callable[..., Any]:
+    """Import the class that ``text`` names, from a module beside the experiment's file or on Python's path.
+
+    Importing a module runs its code.
+    """
+    module_name, _, name = text.partition(":")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
+        raise ArgumentError(where, "a policy of the library, or 'module:Class'", text)
+    module = _module(where, module_name, folder)
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [key for key, value in vars(module).items() if isinstance(value, type) and key[0] != "_"]
+        raise FieldError(
+            f"'{where}': no class {name!r} in {module_name!r} (its classes: {', '.join(classes) or 'none'})"
+        )
+    if not issubclass(found, Policy) and not all(callable(getattr(found, verb, None)) for verb in ("select", "update")):
+        raise ArgumentError(where, "a class with select(rng) and update(arm, reward), or a Policy", text)
+    return found
+
+
+def _checked(where: str, policy: Any) -> Any:
+    """Return the policy if it is one, else raise an error."""
+    if not isinstance(policy, Policy | PythonPolicy):
+        raise ArgumentError(where, "a policy, or an object with select(rng) and update(arm, reward)", policy)
+    return policy
+
+
+def _module(where: str, name: str, folder: Path) -> Any:
+    beside = folder.resolve().joinpath(*name.split(".")).with_suffix(".py")
+    loaded = sys.modules.get(name)
+    if loaded is not None and beside.is_file() and Path(str(loaded.__file__)).resolve() != beside:
+        raise FieldError(f"'{where}': another module {name!r} is already loaded from {loaded.__file__}: rename yours")
+    with _first_looked_in(folder):
+        try:
+            return importlib.import_module(name)
+        except Exception as error:
+            if isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name):
+                raise FieldError(f"'{where}': no module {name!r} beside the file or on Python's path") from error
+            raise FieldError(f"'{where}': module {name!r} cannot be imported: {error!r}") from error
+
+
+@contextmanager
+def _first_looked_in(folder: Path) -> Iterator[None]:
+    """Let Python look for modules in a folder first."""
+    place = str(folder.resolve())
+    sys.path.insert(0, place)
+    try:
+        importlib.invalidate_caches()
+        yield
+    finally:
+        sys.path.remove(place)

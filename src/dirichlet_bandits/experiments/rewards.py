@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from dirichlet_bandits.arms import Bandit, Empirical, Objective
-from dirichlet_bandits.csv_tables import BLANK, Line, Table, decoded, is_number, shown
+from dirichlet_bandits.csv_tables import BLANK, CSVTable, Line, decoded, is_number, shown
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.validation import large_count
 from dirichlet_bandits.worlds import Piecewise
@@ -104,18 +104,18 @@ def _bandit(found: Rewards, hint: str, objective: Objective | None) -> Bandit:
     return Bandit([Empirical(values) for _, values in found.values()], list(found), objective=objective)
 
 
-def _table(path: str | PathLike[str], forgiving: bool = False) -> Table:
+def _table(path: str | PathLike[str], forgiving: bool = False) -> CSVTable:
     """Return the table in a file."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"no file of rewards at {str(path)!r}")
     text, report = decoded(file.read_bytes(), str(path), forgiving)
-    table = Table(text, str(path), forgiving)
+    table = CSVTable(text, str(path), forgiving)
     table.report += report
     return table
 
 
-def _warn(table: Table) -> None:
+def _warn(table: CSVTable) -> None:
     """Warn of everything that was changed or left out."""
     if table.report:
         warnings.warn(f"{table.source}: {'; '.join(table.report)}", stacklevel=3)
@@ -148,7 +148,7 @@ def read_means(path: str | PathLike[str]) -> tuple[list[str], list[list[float]]]
     return table.header, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _by_line(table: Table, arm: str | None, reward: str | None, period: str | None = None) -> dict[str, Rewards]:
+def _by_line(table: CSVTable, arm: str | None, reward: str | None, period: str | None = None) -> dict[str, Rewards]:
     """Read rewards, by period, from a file with one arm and reward per line; without periods, the key is ''."""
     at = table.columns({"arm": arm, "reward": reward})
     third = None if period is None else table.column(period)
@@ -162,7 +162,7 @@ def _by_line(table: Table, arm: str | None, reward: str | None, period: str | No
     return found
 
 
-def _by_column(table: Table) -> Rewards:
+def _by_column(table: CSVTable) -> Rewards:
     """Read rewards from a file that has one column per arm."""
     blank = BLANK if table.forgiving else {""}
     found: Rewards = {}

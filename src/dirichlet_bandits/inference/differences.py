@@ -78,7 +78,7 @@ _PRIOR: Final = 50.0
 _GRID: Final = 64  # points on which the end of an interval is sought, in about half of its width
 
 
-class Sample(NamedTuple):
+class ArmSample(NamedTuple):
     """Rewards of an arm: number, mean and variance, and whether they allow a comparison."""
 
     n: float
@@ -171,13 +171,13 @@ class Evidence:
             return PAIR_BET if self.n_apart else LOTTERY
         return COUNTS if 2 * self.n_apart > sum(one.n for one in self._moments) else CLIPPED
 
-    def samples(self, rewards: Sequence[Floats] | None) -> list[Sample]:
+    def samples(self, rewards: Sequence[Floats] | None) -> list[ArmSample]:
         """Return each arm's sample; without bounds, from its ``rewards``, which tell whether it can be compared."""
         found = []
         for arm, one in enumerate(self._moments):
             tells = one.n > 0 if self.bounded or rewards is None else why_none(rewards[arm]) is None
             variance = 0.0 if one.n == 1 else one.variance * self._unit**2
-            found.append(Sample(float(one.n), self._low + self._unit * one.mean, variance, tells))
+            found.append(ArmSample(float(one.n), self._low + self._unit * one.mean, variance, tells))
         return found
 
     @property

@@ -1,6 +1,6 @@
 """The rounds of a study as arrays: which arms could have been in each, with which probability, and what came of them.
 
-``live/logged_rounds.py`` says which rounds count. In these, a trial without a reward is missing: :class:`LoggedTrials`
+``live/export.py`` says which rounds count. In these, a trial without a reward is missing: :class:`LoggedTrials`
 assumes that such rewards are like the others of their arm.
 """
 

@@ -78,6 +78,9 @@ PRIOR: Final = _prior(BETS, 0.3, 2.0)
 _CLIPPED_PRIOR: Final = _prior(CLIPPED_BETS, 0.15, 1.5)
 
 
+Columns = tuple[Floats, Ints, Ints, Floats]
+
+
 class Rounds:
     """Rounds in the order in which they were decided: the probability of every arm, and the trials with their rewards.
 
@@ -101,7 +104,7 @@ class Rounds:
         return self
 
     @property
-    def columns(self) -> tuple[Floats, Ints, Ints, Floats]:
+    def columns(self) -> Columns:
         """The probabilities, one row per round, and the round, the arm and the reward of each trial."""
         n = self.n_trials
         return self._chances[: self.n_rounds], self._row[:n], self._arm[:n], self._reward[:n]
@@ -114,6 +117,30 @@ def _with_room(x: np.ndarray, n: int) -> np.ndarray:
     grown = np.empty((max(n, 2 * len(x)), *x.shape[1:]), x.dtype)
     grown[: len(x)] = x
     return grown
+
+
+class Pair(NamedTuple):
+    """The claim that arm b beats arm a by more than h, and whether rewards are clipped because they have no bounds."""
+
+    b: int
+    a: int
+    h: float
+    clipped: bool
+
+
+class Purse(NamedTuple):
+    """The bets of a pair, room for their gains in a round, the wealth of each, and what is known beside that.
+
+    ``sums`` has the logarithm of what all wealths were divided by, that of the largest total before the last division,
+    the sums of :class:`Moved`, and the largest total since; ``moments`` the number, mean and squared deviations of the
+    rewards of b, a, and both.
+    """
+
+    bets: Floats
+    gains: Floats
+    wealth: Floats
+    sums: Floats
+    moments: Floats
 
 
 class Moved(NamedTuple):
@@ -143,100 +170,63 @@ class Wealth:
     """
 
     def __init__(self, b: int, a: int, h: float = 0.0, clipped: bool = False) -> None:
-        self._pair, self._h, self._clipped = (b, a), h, clipped
+        self._pair, self._next = Pair(b, a, float(h), clipped), 0
         self.bets, prior = (CLIPPED_BETS, _CLIPPED_PRIOR) if clipped else (BETS, PRIOR)
-        self._wealth, self._sums, self._moments = prior.copy(), new_sums(), np.zeros((3, 3))
-        self._next = 0
+        sums = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        self._purse = Purse(self.bets, np.empty(self.bets.size), prior.copy(), sums, np.zeros((3, 3)))
 
     def follow(self, rounds: Rounds) -> "Wealth":
         """Bet on the rounds that are new."""
         if self._next < rounds.n_trials:
-            (b, a), kept = self._pair, (self._wealth, self._sums, self._moments)
-            self._next = _bet(*rounds.columns, self._next, b, a, self._h, self._clipped, self.bets, *kept)
+            self._next = _bet(rounds.columns, self._next, self._pair, self._purse)
         return self
 
     @property
     def logs(self) -> Floats:
         """The logarithm of the wealth of each bet, with its weight."""
         with np.errstate(divide="ignore"):
-            return np.log(self._wealth) + self._sums[0]
+            return np.log(self._purse.wealth) + self._purse.sums[0]
 
     @property
     def now(self) -> float:
         """The logarithm of the present wealth."""
-        return float(math.log(self._wealth.sum()) + self._sums[0])
+        return float(math.log(self._purse.wealth.sum()) + self._purse.sums[0])
 
     @property
     def peak(self) -> float:
         """The logarithm of the largest wealth so far, which the theorem bounds just as well."""
-        return peak(self._sums)
+        return peak(self._purse.sums)
 
     @property
     def moved(self) -> Moved:
         """By how much b is better, as the bets see it."""
-        return Moved(*self._sums[2:5].tolist())
+        return Moved(*self._purse.sums[2:5].tolist())
 
     @property
     def deviation(self) -> float:
         """The deviation by which bets without bounds are scaled; 0 with fewer than two rewards of an arm."""
-        return _deviation(self._moments)
-
-
-def new_sums() -> Floats:
-    """Return the sums of a wealth before its first bet; see :func:`bet_on_round`."""
-    return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        return _deviation(self._purse.moments)
 
 
 @entry_point
-def _bet(
-    chances: Floats,
-    row: Ints,
-    arm: Ints,
-    reward: Floats,
-    first: int,
-    b: int,
-    a: int,
-    h: float,
-    clipped: bool,
-    bets: Floats,
-    wealth: Floats,
-    sums: Floats,
-    moments: Floats,
-) -> int:
+def _bet(columns: Columns, first: int, pair: Pair, purse: Purse) -> int:
     """Bet on all rounds from the trial ``first`` on, and return the number of trials."""
-    gains, i = np.empty(bets.size), first
+    chances, row, arm, reward = columns
+    i = first
     while i < row.size:
         end = i + 1
         while end < row.size and row[end] == row[i]:
             end += 1
-        bet_on_round(chances[row[i]], arm[i:end], reward[i:end], b, a, h, clipped, bets, gains, wealth, sums, moments)
+        bet_on_round(chances[row[i]], arm[i:end], reward[i:end], pair, purse)
         i = end
     return i
 
 
 @jit
-def bet_on_round(
-    chances: Floats,
-    arm: Ints,
-    reward: Floats,
-    b: int,
-    a: int,
-    h: float,
-    clipped: bool,
-    bets: Floats,
-    gains: Floats,
-    wealth: Floats,
-    sums: Floats,
-    moments: Floats,
-) -> None:
-    """Bet on one round, all of whose trials are given.
-
-    ``sums`` has the logarithm of what all wealths were divided by, that of the largest total before the last division,
-    the sums of :class:`Moved`, and the largest total since; ``moments`` the number, mean and squared deviations of the
-    rewards of b, a, and both.
-    """
-    possible = chances[a] > 0.0 and chances[b] > 0.0
-    if possible and _gains(chances, arm, reward, b, a, h, clipped, bets, gains, sums, moments):
+def bet_on_round(chances: Floats, arm: Ints, reward: Floats, pair: Pair, purse: Purse) -> None:
+    """Bet on one round, all of whose trials are given."""
+    b, a, (bets, gains, wealth, sums, moments) = pair.b, pair.a, purse
+    if chances[a] > 0.0 and chances[b] > 0.0 and _gains(chances, arm, reward, pair, purse):
         total = 0.0
         for k in range(bets.size):
             wealth[k] *= 1.0 + gains[k]
@@ -260,20 +250,9 @@ def peak(sums: Floats) -> float:
 
 
 @jit
-def _gains(
-    chances: Floats,
-    arm: Ints,
-    reward: Floats,
-    b: int,
-    a: int,
-    h: float,
-    clipped: bool,
-    bets: Floats,
-    gains: Floats,
-    sums: Floats,
-    moments: Floats,
-) -> bool:
+def _gains(chances: Floats, arm: Ints, reward: Floats, pair: Pair, purse: Purse) -> bool:
     """Write what each bet gains in a round, as a share of its wealth; return False if it gains and loses nothing."""
+    (b, a, h, clipped), (bets, gains, _, sums, moments) = pair, purse
     q = chances[b] / (chances[a] + chances[b])
     several = 2.0 if chances.sum() > _ALONE else 1.0
     n, mean = moments[2, 0], moments[2, 1]

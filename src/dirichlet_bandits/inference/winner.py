@@ -35,7 +35,7 @@ import numpy as np
 
 from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.readings import drift_words
-from dirichlet_bandits.inference.differences import CLIPPED, LOTTERY, Evidence, Prospect, Sample
+from dirichlet_bandits.inference.differences import CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.types import Floats
 
@@ -163,7 +163,7 @@ class Arms(NamedTuple):
     names: Sequence[str]
     since: Sequence[int]
     active: Sequence[int]
-    samples: Sequence[Sample]
+    samples: Sequence[ArmSample]
     evidence: Evidence
 
 

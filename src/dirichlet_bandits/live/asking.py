@@ -9,9 +9,8 @@ from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import Asked, CallRecorded
 from dirichlet_bandits.live.fields import Count, Segment, Unit
 from dirichlet_bandits.live.operation import WRITE, Change, Present, operation
-from dirichlet_bandits.live.records import PENDING, TokenRecord
+from dirichlet_bandits.live.records import PENDING, TokenRecord, Trial, trial_of
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.live.trial import Trial, trial_of
 
 
 @operation(WRITE, key="trials")

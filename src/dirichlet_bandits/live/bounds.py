@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
-from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.validation import finite_number
 
 
@@ -40,25 +39,6 @@ def check_around(rewards: Bounds, bounds: Bounds, given: object) -> None:
         raise ArgumentError("bounds", f"around all rewards, from {rewards[0]:g} to {rewards[1]:g}", given)
 
 
-def declared_bounds(bounds: object, policy: Policy) -> Bounds | None:
-    """Return the bounds that a new study declares, or None; the policy must accept all rewards between them.
-
-    >>> from dirichlet_bandits import NPTS
-    >>> declared_bounds((0, 1), NPTS(upper=1.0))
-    (0.0, 1.0)
-    >>> declared_bounds((0, 2), NPTS(upper=1.0))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    dirichlet_bandits.errors.ArgumentError: 'bounds' must be within those of NPTS(upper=1.0), from -inf to 1 ...
-    """
-    if bounds is None:
-        return None
-    lower, upper = two_bounds(bounds)
-    low, high = policy.reward_bounds
-    if not low <= lower < upper <= high:
-        raise ArgumentError("bounds", f"within those of {policy!r}, from {low:g} to {high:g}", bounds)
-    return lower, upper
-
-
 def check_within(field: str, reward: float, bounds: Bounds | None) -> None:
     """Refuse a reward outside of the bounds that a study declares.
 
@@ -68,17 +48,3 @@ def check_within(field: str, reward: float, bounds: Bounds | None) -> None:
     """
     if bounds is not None and not bounds[0] <= reward <= bounds[1]:
         raise ArgumentError(field, f"between {bounds[0]:g} and {bounds[1]:g}, the bounds of the study", reward)
-
-
-def checked_bounds(bounds: object, known: Bounds, rewards: Sequence[float]) -> Bounds:
-    """Return the bounds of all rewards: those given, else those of the study, which may be infinite.
-
-    >>> checked_bounds((0, 1), (-math.inf, 1.0), [0.5])
-    (0.0, 1.0)
-    """
-    if bounds is None:
-        return known
-    lower, upper = two_bounds(bounds)
-    if len(rewards):
-        check_around((min(rewards), max(rewards)), (lower, upper), bounds)
-    return lower, upper

@@ -9,23 +9,21 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from dirichlet_bandits.compiler import Direct, borrowed_generator, jit, supported
+from dirichlet_bandits.compiler import Direct, jit, lent_generator, overload, shielded, types
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import has_room, more_room
 from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import has_own, specialized, updates_in_place
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.live.warm_start import BY_DUELS, Warm, weighted_tally
+from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.mixing import forced_arm, mixed
+from dirichlet_bandits.policies.floored import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities
-from dirichlet_bandits.policies.registry import propensities_of
+from dirichlet_bandits.policies.registry import propensities_of, registration
+from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
 from dirichlet_bandits.seeding import (
     LentStream,
     lent_stream,
@@ -79,17 +77,17 @@ class Decider:
         self._with_floors = with_floors
         self._warm = None if warm is None or warm.weight == 0.0 else warm
         self._borrow = borrow  # the weight of rewards from other segments
-        self._forgets = has_own(verbs.note, type(self._params))
-        self._counts_pending = has_own(verbs.prepare, type(self._params))
+        self._forgets = has_own(verbs.note, self._params)
+        self._counts_pending = has_own(verbs.prepare, self._params)
         self._drawn = propensities_of(policy).drawn
         self._root = study_words(root_sequence(seed))
         self._stream = new_stream()
         self._lent = lent_stream(self._stream)
-        self._coins = self._lent if verbs.draws(verbs.update, self._params) else None
+        self._coins = self._lent if verbs.updates_randomly(self._params) else None
         self._seed = seed
         self._parts: dict[str, Decider] = {}
         # Then all results of compiled code are written to arrays, so that an interrupt cannot end the process.
-        self._in_place = supported() and updates_in_place(self._params) and self._warm is None and not borrow
+        self._in_place = updates_in_place(self._params) and self._warm is None and not borrow
         self._start = Direct(lambda: start_numbered_stream)
         self._add = Direct(lambda: specialized(_update_in_place, self._params))
         self._choose = Direct(lambda: specialized(select_study, self._params))
@@ -111,7 +109,7 @@ class Decider:
     def _forget(self) -> None:
         self._arms: list[int] = []
         self._state: Any = None
-        self._weighted: Any = None  # used in place of the state if past rewards require it
+        self._weighted: WeightedRewards | None = None  # used in place of the state if past rewards require it
         self._told = 0
         self._asked = 0
         self._waiting: list[int] = []
@@ -166,8 +164,7 @@ class Decider:
         """Return the arms that the policy selects for the round that begins with this trial."""
         if self._weighted is not None:
             self._begin(_DECISION, trial)
-            arms: list[int] = self._weighted.select(self._stream.rng)
-            return arms
+            return self._weighted.select(self._stream.rng)
         given = self._params, self._state, trial, self._root, self._lent, self._chosen
         size = _call(self._choose, *given) if self._in_place else specialized(select_study, self._params)(*given)
         return self._chosen[:size].tolist()
@@ -201,8 +198,7 @@ class Decider:
 
     def _policy_chances(self) -> Floats:
         if self._weighted is not None:
-            chances: Floats = self._weighted.propensities()
-            return chances
+            return self._weighted.propensities()
         assert self._incremental is not None  # there is a state
         known = self._incremental.without_compiling(self._state)
         return shielded(self._incremental.propensities, self._state) if known is None else known
@@ -273,16 +269,14 @@ class Decider:
                 (place, self._arms[place], k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())
             ]
             self._update([(place, x, _BEFORE + (arm << 32) + k, 0, 0) for place, arm, k, x in every])
-        elif type(self.policy).__name__ in BY_DUELS:
-            from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
-
-            self._weighted = WeightedDuels(self.policy, past, weight)
-        elif type(self.policy).__name__ == "NPTS":
-            from dirichlet_bandits.policies.forgetting.weighted import WeightedIndices
-
-            self._weighted = WeightedIndices(self.policy.reward_bounds[1], past, weight)
         else:
-            self._state = weighted_tally(past, weight)
+            weighted = registration(self.policy).weighted
+            assert weighted is not None  # or the study would have been refused
+            made = weighted(self.policy, past, weight)
+            if isinstance(made, WeightedRewards):
+                self._weighted = made
+            else:
+                self._state = made
 
     def _update(self, reported: list[tuple[int, float, int, int, int]]) -> None:
         """Update the policy's state with rewards, as the policy sees them: the fields of ``REPORT``."""
@@ -362,7 +356,7 @@ def _generator_for(stream: Any, root: Words, number: int) -> Any:
 @overload(_generator_for, strict=False)
 def _find_generator_for(stream: Any, root: Any, number: Any) -> Any:
     def started(stream: Any, root: Words, number: int) -> Any:
-        rng = borrowed_generator(stream.generator)
+        rng = lent_generator(stream.generator)
         start_numbered(rng, stream.words, root, _REWARD, number)
         return rng
 
@@ -374,7 +368,7 @@ def select_study(policy: Any, state: Any, trial: int, root: Words, stream: LentS
 
     The random numbers are those of the trial. All arms of the state have been pulled, unless the policy forgets.
     """
-    rng = borrowed_generator(stream.generator)
+    rng = lent_generator(stream.generator)
     start_numbered(rng, stream.words, root, _DECISION, trial)
     arms = next_round(policy, state, rng)
     chosen[: arms.size] = arms
@@ -388,4 +382,4 @@ def _note_study(policy: Any, state: Any, asked: int) -> None:
 
 def _prepare_study(policy: Any, state: Any, waiting: Ints, earliest: Ints, stream: LentStream) -> Any:
     """Return the state that decides while these rewards are outstanding; an entry point."""
-    return verbs.prepare(policy, state, waiting, earliest, borrowed_generator(stream.generator))
+    return verbs.prepare(policy, state, waiting, earliest, lent_generator(stream.generator))

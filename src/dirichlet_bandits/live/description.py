@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dirichlet_bandits.compiler import shielded
+from dirichlet_bandits.declared import text
 from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.policies import Policy, state_propensities
 from dirichlet_bandits.policies.registry import policy_class
 from dirichlet_bandits.policies.written import INNER, PARTS, policy_from_table
 
-LONGEST_NAME = 200
+_NAME: Final = text()
 _FROM: Final = "from"  # where a policy's class is defined; as a Python keyword, it cannot be the name of a parameter
 _LIBRARY: Final = "dirichlet_bandits"
 _SCRIPT: Final = "__main__"  # what Python calls the module of a script or a notebook, whatever its file is called
@@ -96,6 +97,4 @@ def checked_name(field: str, name: object) -> str:
     Traceback (most recent call last):
     dirichlet_bandits.errors.ArgumentError: 'name' must be a text of 1 to 200 printable characters (got '')
     """
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.isspace():
-        raise ArgumentError(field, f"a text of 1 to {LONGEST_NAME} printable characters", name)
-    return name
+    return str(_NAME.accept(field, name))

@@ -15,7 +15,7 @@ from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.event import Columns, Event, NewTrial, OfArms, OfTrial, Step
 from dirichlet_bandits.live.floors import read_floor
 from dirichlet_bandits.live.lateness import Lateness
-from dirichlet_bandits.live.records import ABANDONED, PENDING, TrialRecord
+from dirichlet_bandits.live.records import ABANDONED, PENDING, VOIDED, TrialRecord, merged
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
@@ -101,11 +101,12 @@ class Asked(NewTrial):
         if self.unit is not None:
             journal.assign(self)
         if self.first is None:
-            start = journal.hand_out(self.trial, self.rest, self.segment)
+            start, segment = journal.hand_out(self.trial, self.rest, self.segment), self.segment
         else:  # outside of the rounds that count
-            start = self.trial if self.decider is not None else journal.records.trial(self.first).round
+            first = journal.records.trial(self.first)
+            start, segment = self.trial if self.decider is not None else first.round, first.segment
         journal.add_trial(self.trial, self.arm)
-        journal.records.add(self.propensity, start, at, chances=self.propensities)
+        journal.records.add(TrialRecord(self.arm, self.propensity, start, at, segment, self.unit), self.propensities)
 
 
 @dataclass(slots=True)
@@ -165,7 +166,8 @@ class Voided(OfTrial):
     def apply(self, journal: "Journal", at: float) -> None:
         journal.revise(self.trial, None, self.reason)
         journal.remove(self.trial)
-        journal.records.void(self.trial, at)
+        journal.records.voided.add(self.trial)
+        journal.records.end(self.trial, at, VOIDED)
 
     def recovered(self, record: TrialRecord) -> Sequence[Event]:
         return [self] if record.reward is not None else Abandoned(self.trial).recovered(record)
@@ -186,7 +188,9 @@ class Corrected(OfTrial):
 
     def apply(self, journal: "Journal", at: float) -> None:
         journal.revise(self.trial, self.reward, self.reason)
-        if journal.records.unvoid(self.trial, at):
+        if self.trial in journal.records.voided:
+            journal.records.voided.remove(self.trial)
+            journal.records.end(self.trial, at)
             journal.look_from(self.trial)
             journal.wait(self.trial, 1)
             journal.take(journal.last, self.trial, self.reward)
@@ -220,7 +224,8 @@ class Noted(OfTrial):
         if not isinstance(self.said, dict):
             raise FormatError(f"event {journal.last} notes {self.said!r}: the storage is damaged")
         journal.check_trial(self.trial)
-        journal.records.annotate(self.trial, self.said)
+        record = journal.records.trial(self.trial)
+        record.annotation = merged(record.annotation or {}, self.said)
 
     def shown(self) -> tuple[float | None, str | None]:
         return None, self.said.get("note")
@@ -242,9 +247,10 @@ class PastAdded(NewTrial):
     def apply(self, journal: "Journal", at: float) -> None:
         journal.check_new(self.trial, self.arm, journal.checked_reward(self.reward))
         journal.add_trial(self.trial, self.arm)
-        journal.records.add(math.nan if self.propensity is None else self.propensity, self.trial, at, past=True)
+        propensity = math.nan if self.propensity is None else self.propensity
+        journal.records.add(TrialRecord(self.arm, propensity, self.trial, at, past=True, reward=self.reward))
         journal.end(self.trial, at)
-        journal.count(journal.last, self.trial, self.reward)
+        journal.count(journal.last, self.trial)
 
 
 @dataclass(slots=True)
@@ -376,7 +382,8 @@ class WindowsClosed(OfTrial):
         if self.trial not in journal.pending:
             return
         journal.end(self.trial, at)
-        journal.records.miss(self.trial)
+        journal.records.late.add(self.trial)
+        journal.records.trial(self.trial).late = True
         if self.late is None:
             journal.wait(self.trial, -1)
         else:

@@ -1,6 +1,7 @@
 """The fields of operations and settings: what each accepts, in the words of its errors."""
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final
@@ -8,7 +9,7 @@ from typing import Annotated, Any, Final
 from dirichlet_bandits.csv_tables import WORDS
 from dirichlet_bandits.declared import Check, choice, integer, number, pair, read_number, sequence, text
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.annotations import LONGEST_NOTE, MOST_ATTRIBUTES, checked_attributes
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.floors import Floor, checked_shares
 from dirichlet_bandits.live.lateness import ABANDON_LATE, LATE_WORDS, checked_late, seconds
@@ -17,6 +18,7 @@ from dirichlet_bandits.live.warm_start import MOST
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import root_sequence
+from dirichlet_bandits.validation import finite_number
 
 MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
@@ -36,12 +38,18 @@ def read_reward(word: str) -> float | str:
     return WORDS[word.lower()] if word.lower() in WORDS else read_number(word)
 
 
+LONGEST_NOTE: Final = 1000
+MOST_ATTRIBUTES: Final = 50
+
+_LARGEST_INTEGER: Final = 10**300  # a reader of JSON need not take more digits than the largest doubles have
+_NOTE: Final = text(LONGEST_NOTE, lines=True, example="hail in May")
+
 Name = Annotated[str, text()]
 Arm = Annotated[str, text(example="26 Feb"), "Name of the arm."]
 Unit = Annotated[str, text(), "Unit that keeps its arm, such as a user."]
 Segment = Annotated[str, text(), "Segment of the study, if it has any."]
 Reason = Annotated[str, text(example="typed twice"), "Reason, for the log."]
-Note = Annotated[str, text(LONGEST_NOTE, lines=True, example="hail in May"), "Note, which replaces the stored one."]
+Note = Annotated[str, _NOTE, "Note, which replaces the stored one."]
 Count = Annotated[int, integer(1, MOST_ASKED, served=SERVED_TRIALS), "Number of trials."]
 Reward = Annotated[
     float, replace(number(flags=True, example=3120.0), read=read_reward), "Reward: a number, or yes and no for 1 and 0."
@@ -83,12 +91,39 @@ def as_given(word: str) -> str | int | float:
     return word
 
 
+def _accepted_attributes(field: str, given: Any) -> dict[str, Any]:
+    """Check attributes and return them as they are stored.
+
+    >>> _accepted_attributes("attributes", {"plot": [1]})
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.ArgumentError: 'attributes['plot']' must be a text, a number, True, False or None (got [1])
+    """
+    if not isinstance(given, Mapping) or len(given) > MOST_ATTRIBUTES:
+        raise ArgumentError(field, f"at most {MOST_ATTRIBUTES} values by name", given)
+    return {checked_name(field, key): _accepted_attribute(f"{field}[{key!r}]", x) for key, x in given.items()}
+
+
+def _accepted_attribute(field: str, x: object) -> str | int | float | bool | None:
+    if x is None or isinstance(x, bool):
+        return x
+    if isinstance(x, str):
+        return str(_NOTE.accept(field, x))
+    if isinstance(x, numbers.Integral):
+        if abs(int(x)) >= _LARGEST_INTEGER:
+            raise ArgumentError(field, "an integer of at most 300 digits", "one of more")
+        return int(x)  # a float would round those beyond 2**53
+    try:
+        return finite_number(field, x)
+    except ArgumentError:
+        raise ArgumentError(field, "a text, a number, True, False or None", x) from None
+
+
 _SCALARS: Final[list[dict[str, Any]]] = [{"type": kind} for kind in ("string", "number", "boolean", "null")]
 Attributes = Annotated[
     Mapping[str, Any],
     Check(
         f"at most {MOST_ATTRIBUTES} values by name",
-        checked_attributes,
+        _accepted_attributes,
         {"type": "object", "additionalProperties": {"anyOf": _SCALARS}, "maxProperties": MOST_ATTRIBUTES},
         as_given,
         example={"plot": 7},

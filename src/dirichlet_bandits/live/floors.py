@@ -1,7 +1,7 @@
 """Floors of a study: the minimal probability of each arm, whatever the policy would do.
 
 A floor is one number for all active arms, or a number for each arm that has one, by name. It is the probability that a
-decision tries this arm alone instead of a round of the policy (``policies/mixing.py``). Floors of retired arms do not
+decision tries this arm alone instead of a round of the policy (``policies/floored.py``). Floors of retired arms do not
 count. Arms that have not been tried come first, before any floor applies.
 """
 
@@ -40,12 +40,12 @@ def checked_floor(floor: object, names: Sequence[str]) -> float | dict[str, floa
     """
     if floor is None:
         return 0.0
-    if not isinstance(floor, Mapping):
-        return _share("floor", floor)
-    if not floor.keys() <= set(names):
-        raise ArgumentError("floor", f"a number, or numbers by the names of arms: {', '.join(names)}", dict(floor))
-    shares = {name: _share(f"floor[{name!r}]", floor.get(name, 0.0)) for name in names}
-    return {name: share for name, share in shares.items() if share > 0.0} or 0.0
+    shares = checked_shares("floor", floor)
+    if not isinstance(shares, dict):
+        return shares
+    if not shares.keys() <= set(names):
+        raise ArgumentError("floor", f"a number, or numbers by the names of arms: {', '.join(names)}", shares)
+    return {name: shares[name] for name in names if shares.get(name)} or 0.0
 
 
 def check_sum(floor: Floor, active: Sequence[str]) -> None:

@@ -5,18 +5,17 @@ written in its class (``events.py``), in terms of the methods here. Each of them
 those of the trial's segment, so that no event has to know of segments.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.live.counted_rewards import Counted, Told
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import READERS, Asked, Rest, WindowsClosed, WinnerDeclared, unknown
 from dirichlet_bandits.live.lateness import Lateness
-from dirichlet_bandits.live.records import Records, Revision
+from dirichlet_bandits.live.records import HELD, PENDING, REPEATED, TOLD, Records, Revision, UnitRecord
 from dirichlet_bandits.live.view import SegmentView, StudyView
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.storage.events import Row, intact
 from dirichlet_bandits.validation import LARGEST_SCALE
 
 LATEST: Final = 9e9  # seconds since 1970: as far as pandas counts
@@ -35,11 +34,15 @@ class Journal(StudyView):
         self.last = -1
         self.tail: tuple[Any, ...] = ()  # the last event, to recognize it later
         self.as_before, self._within = as_before, within
-        self.counted = Counted(self.arm_of)
-        self.held: dict[int, tuple[int, float]] = {}  # rewards that count when windows close, and their events' numbers
+        self.counted: dict[
+            int, tuple[int, int]
+        ] = {}  # trials whose rewards count: the event, and how many trials there were
+        self.held: dict[
+            int, int
+        ] = {}  # trials whose rewards count when windows close, and the events that reported them
         self.winners: list[WinnerDeclared] = []
         self.view_of: dict[int, SegmentView] = {}  # by trial
-        self.records = Records(self)
+        self.records = Records()
         self.waited_again = 0  # how often a trial that had ended began to wait again
         self._n_closed = 0  # trials below have closed windows
         self._first_open = 0  # trials below are neither pending nor held
@@ -74,25 +77,26 @@ class Journal(StudyView):
         """Return the view of a segment, empty if it has no trial yet, or this journal if no segment is given."""
         return self if segment is None else self.views.get(segment) or SegmentView(self)
 
-    @property
-    def told(self) -> Told:
-        """The rewards that count, as lists in the order in which they were reported."""
-        return self.counted.listed()
+    def _rows(self) -> Iterable[tuple[int, float, int, int, int]]:
+        for trial, (event, asked) in self.counted.items():
+            record = self.records.trials[trial]
+            assert record.reward is not None
+            yield record.arm, record.reward, event, trial, asked
 
     @property
     def reward_of(self) -> dict[int, float]:
         """The rewards that count, by trial."""
-        return self.counted.reward_of
+        return dict(zip(self.told.trials, self.told.rewards, strict=True))
 
     def open_trials_asked_by(self, asked: float) -> list[int]:
         """Return the trials with open windows that were asked by this time, up to the first one asked later."""
-        n, asked_at = len(self.arm_of), self.records.asked_at
+        n, trials = len(self.arm_of), self.records.trials
         while self._first_open < n and not self.is_waiting(self._first_open):
             self._first_open += 1
         found: list[int] = []
         for trial in range(self._first_open, n):
             if self.is_waiting(trial):
-                if asked_at[trial] > asked:
+                if trials[trial].asked_at > asked:
                     break
                 found.append(trial)
         return found
@@ -103,7 +107,7 @@ class Journal(StudyView):
 
     def _is_open(self, trial: int) -> bool:
         """Whether a reward of this trial waits for its window to close; past trials have none."""
-        has_window = self.as_before or trial not in self.records.past
+        has_window = self.as_before or not self.records.trials[trial].past
         return self.lateness is not None and self.lateness.holds and trial >= self._n_closed and has_window
 
     # What events do
@@ -127,15 +131,11 @@ class Journal(StudyView):
 
     def assign(self, asked: Asked) -> None:
         """Note the unit of a new trial; only the first trial of a unit counts."""
-        trial, unit, records = asked.trial, str(asked.unit), self.records
-        if asked.first is not None or (unit in records.assigned_by and not self.as_before):
+        trial, unit, known = asked.trial, str(asked.unit), self.records.unit(asked.unit)
+        if asked.first is not None or (known is not None and not self.as_before):
             self.repeats.add(trial)
-        if asked.first is None or asked.decider is not None:
-            records.assigned_by[unit] = trial
-        if asked.first in records.segment_of:
-            records.segment_of[trial] = records.segment_of[asked.first]
-        records.unit_of[trial] = unit
-        records.last_of[unit] = trial
+        assigned = known is None or asked.first is None or asked.decider is not None
+        self.records.units[unit] = UnitRecord(trial if known is None or assigned else known.first, trial)
 
     def hand_out(self, trial: int, rest: Rest | None, segment: str | None) -> int:
         """Take the next arm of a segment's round, or begin a new round, and return the first trial of the round."""
@@ -143,7 +143,6 @@ class Journal(StudyView):
             view: StudyView = self
         else:
             view = self.view_of[trial] = self.views.get(segment) or self.views.setdefault(segment, SegmentView(self))
-            self.records.segment_of[trial] = segment
         if view.rest:
             del view.rest[0]
         else:
@@ -177,56 +176,53 @@ class Journal(StudyView):
 
     def take(self, number: int, trial: int, reward: float) -> None:
         """Take the reward of a trial that waits for it: it counts now, when its window closes, or not at all."""
-        self.checked_reward(reward)
+        record = self.records.trials[trial]
+        record.reward = self.checked_reward(reward)
         if trial in self.repeats:
-            self.records.aside[trial] = reward
+            record.status = REPEATED
         elif self.lateness is not None and self._is_open(trial):
-            self.held[trial] = number, reward
+            record.status, self.held[trial] = HELD, number
         else:
-            self.count(number, trial, reward)
+            self.count(number, trial)
 
-    def count(self, number: int, trial: int, reward: float) -> None:
-        """Count the reward of a trial that waits for it after those reported before."""
-        arm = self.arm_of[trial]
-        self.n_pending[arm] -= 1
-        self.n_told[arm] += 1
-        self.counted.add(number, trial, reward)
+    def count(self, number: int, trial: int) -> None:
+        """Count the reward of a trial after those reported before."""
+        record = self.records.trials[trial]
+        assert record.reward is not None
+        record.status = TOLD
+        self.counted[trial] = number, len(self.arm_of)
+        self.tell(number, trial, record.arm, record.reward)
         if self.view_of and (view := self.view_of.get(trial)) is not None:
-            view.count(number, trial, arm, reward)
+            view.tell(number, view.number(trial), record.arm, record.reward)
 
     def remove(self, trial: int) -> None:
         """Remove the reward of a trial."""
-        if trial in self.records.aside:
-            del self.records.aside[trial]
-        elif trial in self.held:
+        record = self.records.trial(trial)
+        record.reward = None
+        if record.status == HELD:
             del self.held[trial]
             self.wait(trial, -1)
-        else:
-            self.counted.remove(trial)
+        elif record.status != REPEATED:
+            del self.counted[trial]
             for view in self._changed(trial):
-                view.n_told[self.arm_of[trial]] -= 1
+                view.n_told[record.arm] -= 1
 
     def replace(self, trial: int, reward: float) -> bool:
         """Replace the reward of a trial, which keeps its place in the order; return False if there is none."""
-        if trial in self.held:
-            self.held[trial] = self.held[trial][0], reward
-        elif trial in self.records.aside:
-            self.records.aside[trial] = reward
-        elif trial in self.reward_of:
-            self.counted.replace(trial, reward)
-            self._changed(trial)
-        else:
+        record = self.records.trial(trial)
+        if record.reward is None:
             return False
+        record.reward = reward
+        if record.status == TOLD:
+            self._changed(trial)
         return True
 
     def _changed(self, trial: int) -> list[StudyView]:
         """Note that a reward that counts has changed, and return the views in which it does."""
-        self.revision = self.last
-        view = self.view_of.get(trial)
-        if view is None:
-            return [self]
-        view.list_again(self.last)
-        return [self, view]
+        views = [self, *([self.view_of[trial]] if trial in self.view_of else [])]
+        for view in views:
+            view.list_again(self.last)
+        return views
 
     def make_pending(self, trial: int) -> None:
         """Make an abandoned trial pending again."""
@@ -239,7 +235,8 @@ class Journal(StudyView):
             if trial in self.view_of:
                 self.view_of[trial].wait_again(self.view_of[trial].number(trial))
         self.look_from(trial)
-        self.records.unend(trial)
+        record = self.records.trial(trial)
+        record.status, record.ended_at = PENDING, math.nan
 
     def look_from(self, trial: int) -> None:
         """Look for windows that end from this trial on, because it waits again."""
@@ -250,7 +247,7 @@ class Journal(StudyView):
         """Count the rewards that are held for the windows up to that of a trial."""
         for one in range(self._n_closed, trial + 1) if self.held else ():
             if one in self.held:
-                self.count(self.held[one][0], one, self.held.pop(one)[1])
+                self.count(self.held.pop(one), one)
         self._n_closed = max(self._n_closed, trial + 1)
 
     def revise(self, trial: int, reward: float | None, reason: str | None) -> None:
@@ -259,8 +256,8 @@ class Journal(StudyView):
             self.checked_reward(reward)
         if not isinstance(reason, str | None):
             raise FormatError(f"event {self.last} has the reason {reason!r}: the storage is damaged")
-        first = Revision(self.records.answer(trial), None)
-        self.records.history_of.setdefault(trial, [first]).append(Revision(reward, reason))
+        record = self.records.trial(trial)
+        record.revisions = [*(record.revisions or [Revision(record.reward, None)]), Revision(reward, reason)]
 
     def change_floor(self, floor: float | dict[str, float]) -> None:
         """Change the minimal probabilities of the arms."""

@@ -13,6 +13,7 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from dirichlet_bandits.compiler import shielded
 from dirichlet_bandits.errors import ConflictError, FormatError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import export, lateness
 from dirichlet_bandits.live.decider import Decider
@@ -21,14 +22,10 @@ from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.event import Event, Step
 from dirichlet_bandits.live.events import CallRecorded, event_of, named_step
 from dirichlet_bandits.live.group_commit import MOST, Group
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal, settled
 from dirichlet_bandits.live.operation import Change, Operation, Present
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction
-from dirichlet_bandits.storage.forks import fresh_locks_in_children
+from dirichlet_bandits.storage.events import Row, Settings, Storage, Transaction, actor, fresh_locks_in_children, intact
 
 if TYPE_CHECKING:
     import pandas as pd

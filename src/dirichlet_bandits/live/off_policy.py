@@ -1,82 +1,33 @@
 """Off-policy estimates from the events of a study: they become arrays here, and estimates in ``inference``."""
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.inference import off_policy_intervals, risk
-from dirichlet_bandits.inference.intervals import Bounds, are_finite
 from dirichlet_bandits.inference.logged_rounds import LoggedRounds
-from dirichlet_bandits.inference.off_policy import Estimate, Wanted, wanted_by_weights, wanted_in_rounds
-from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
-from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.off_policy import Wanted, wanted_by_weights, wanted_in_rounds
 from dirichlet_bandits.live.decider import Decider
 from dirichlet_bandits.live.description import describe
-from dirichlet_bandits.live.direction import direction_for, mirrored
+from dirichlet_bandits.live.direction import direction_for
 from dirichlet_bandits.live.events import PastAdded, event_of
+from dirichlet_bandits.live.export import read_rounds
 from dirichlet_bandits.live.fields import Choice
-from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
-from dirichlet_bandits.live.logged_rounds import read_rounds
+from dirichlet_bandits.live.replay import walk
+from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Row
 from dirichlet_bandits.types import Floats
-from dirichlet_bandits.validation import number_between
 
 
-def estimate_mean(
-    events: Sequence[Row], choice: Choice, seed: int, bounds: Bounds, confidence: float, direction: str
-) -> Estimate:
-    """Estimate what another choice would have earned, with an interval if the rewards have two bounds."""
-    number_between("confidence", confidence, 0, 1)
-    log, wanted = _chosen(events, choice, seed, direction)
-    return off_policy_intervals.estimate_mean(log, wanted, bounds, confidence)
-
-
-def estimate_difference(events: Sequence[Row], a: str, b: str, bounds: Bounds, confidence: float) -> DifferenceEstimate:
-    """Estimate by how much the rewards of one arm exceed those of another, from events with their data."""
-    number_between("confidence", confidence, 0, 1)
-    if not are_finite(bounds):
-        raise ArgumentError("bounds", "two finite numbers between which all rewards lie: the study has none", bounds)
-    return off_policy_intervals.estimate_difference(read_rounds(events)[1], a, b, bounds, confidence)
-
-
-def estimate_cvar(
-    events: Sequence[Row],
-    choice: Choice,
-    seed: int,
-    objective: CVaR,
-    bounds: Bounds,
-    confidence: float,
-    direction: str,
-) -> RiskEstimate:
-    """Estimate the CVaR of the rewards of another choice, from events that were read with their data.
-
-    If the study has costs, the large ones are bad.
-    """
-    number_between("confidence", confidence, 0, 1)
-    if not are_finite(bounds):
-        expected = (
-            "two finite numbers between which all rewards lie, for the policy knows none: "
-            "without them one reward that has not been seen yet could move a CVaR by any amount"
-        )
-        raise ArgumentError("bounds", expected, bounds)
-    log, wanted = _chosen(events, choice, seed, direction)
-    turn = mirrored(direction, *bounds).turn
-    found = risk.estimate_cvar(log._replace(reward=turn(log.reward)), wanted, objective, bounds, confidence)
-    low, high = sorted((turn(found.low), turn(found.high)))
-    return dataclasses.replace(found, value=turn(found.value), low=low, high=high)
-
-
-def _chosen(events: Sequence[Row], choice: Choice, seed: int, direction: str) -> tuple[LoggedRounds, Wanted]:
-    """Return the log of a study, and what another choice would have done in its rounds."""
+def chosen(events: Sequence[Row], choice: Choice, settings: StudySettings) -> tuple[LoggedRounds, Wanted]:
+    """Return the rounds of the log, and how often the other choice would have had each arm in them."""
     _, log = read_rounds(events)
     if not isinstance(choice, Policy):
         return log, wanted_by_weights(log, choice)
-    decider = Decider(choice, seed, direction_for(choice, direction), with_floors=False)
+    assert settings.seed is not None  # drawn when the study was created
+    decider = Decider(choice, settings.seed, direction_for(choice, settings.direction), with_floors=False)
     return log, wanted_in_rounds(log, _wanted_by_policy(events, decider, log))
 
 

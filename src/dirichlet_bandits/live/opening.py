@@ -1,13 +1,18 @@
 """Create, load, list and delete studies by name."""
 
+from __future__ import annotations  # help() then shows short names
+
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
+from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError, ConflictError, FormatError, NotFoundError, ReplacedError
-from dirichlet_bandits.live import summary
+from dirichlet_bandits.live.decider import select_study
 from dirichlet_bandits.live.description import checked_name, describe, is_described
 from dirichlet_bandits.live.direction import MAXIMIZE
 from dirichlet_bandits.live.event import Event
@@ -16,16 +21,14 @@ from dirichlet_bandits.live.fields import seed_number
 from dirichlet_bandits.live.floors import Floor, checked_floor
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.live.local import Local
-from dirichlet_bandits.live.readings import CONFIDENCE
+from dirichlet_bandits.live.readings import ReadBestArm
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import as_policy
-from dirichlet_bandits.seeding import Seed
+from dirichlet_bandits.seeding import Seed, lent_stream, new_stream, root_sequence, study_words
 from dirichlet_bandits.storage import Row, Storage, open_storage
-from dirichlet_bandits.storage.actors import actor
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Settings
+from dirichlet_bandits.storage.events import Settings, actor, intact
 
 
 @runtime_checkable
@@ -104,22 +107,8 @@ def create_study(
     >>> sorted(trial.arm for trial in study.ask(3))
     ['13 Mar', '26 Feb', '28 Mar']
     """
-    settings = StudySettings(
-        arms=arms,
-        policy=policy,  # type: ignore[arg-type]  # the checks turn what is given into what is kept
-        seed=seed,  # type: ignore[arg-type]
-        direction=direction,
-        control=control,
-        reward_unit=reward_unit,
-        bounds=bounds,
-        floor=floor,
-        window=window,  # type: ignore[arg-type]
-        late=late,
-        segments=segments,
-        history=history,
-        weight=weight,
-        borrow=borrow,
-    )
+    given = locals()  # the settings have the names of its parameters
+    settings = StudySettings(**{field: given[field] for field in StudySettings.fields})
     checked_name("name", name)
     if token is not None:
         checked_name("token", token)
@@ -290,14 +279,25 @@ def list_studies(storage: str | Storage, *, archived: bool = False) -> list[List
     for name in place.names(archived):
         try:
             local = StudiesHere(place).open(name, None)
-            journal = local.journal()
+            journal, best = local.journal(), local.do(ReadBestArm())
         except (NotFoundError, ReplacedError):  # deleted or renamed in the meantime
             continue
-        settings = local.settings
-        read = summary.Summarized(
-            journal, settings.policy, CONFIDENCE, settings.sign, settings.control, settings.limits
-        )
-        best = summary.best(read).arm
         counts = len(journal.active_arms()), len(journal.arm_of), len(journal.pending)
-        found.append(Listed(name, repr(settings.policy), *counts, best))
+        found.append(Listed(name, repr(local.settings.policy), *counts, best))
     return found
+
+
+# Compile ahead of time what the first decisions of a live study would wait for
+
+
+def compile_live(policy: Policy) -> None:
+    """Compile everything that ``ask`` and ``tell`` call for a policy of this type, by running a study in memory."""
+    low = max(policy.reward_bounds[0], min(policy.reward_bounds[1], 1.0) - 1.0)
+    high = min(policy.reward_bounds[1], low + 1.0)
+    study = create_study("ahead", arms=["a", "b"], policy=policy, seed=0)
+    for trial, share in zip(study.ask(2), (0.25, 0.75), strict=True):
+        study.tell(trial.id, low + share * (high - low))
+    study.ask()
+    params, root, stream = policy.params, study_words(root_sequence(0)), new_stream()
+    # It is called only for a random decision, which not every study this short has.
+    specialized(select_study, params)(params, policy.init(2), 0, root, lent_stream(stream), np.empty(2, np.int64))

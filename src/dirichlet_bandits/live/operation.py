@@ -2,8 +2,8 @@
 
 An operation that changes a study is a :class:`Change`, and one that only reads it a :class:`Reading`. Whoever calls a
 method of a study makes an operation and hands it to the study's transport: ``local.py`` carries it out, and
-``service/http.py`` sends it to a service. Routes, the OpenAPI description, commands, the state machine of the tests and
-a table of the docs are derived from :data:`OPERATIONS`.
+``service/client.py`` sends it to a service. Routes, the OpenAPI description, commands, the state machine of the tests
+and a table of the docs are derived from :data:`OPERATIONS`.
 """
 
 import re

@@ -5,53 +5,27 @@ first, then a token that was used for another call, and then what contradicts th
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, ConflictError
-from dirichlet_bandits.live.annotations import annotation, merged, same
+from dirichlet_bandits.live import events, fields, records
 from dirichlet_bandits.live.asking import trials_of_call
 from dirichlet_bandits.live.event import Event, Step
-from dirichlet_bandits.live.events import (
-    Abandoned,
-    ArmAdded,
-    ArmRetired,
-    CallRecorded,
-    Corrected,
-    FloorSet,
-    Noted,
-    PastAdded,
-    Reopened,
-    Rewarded,
-    Voided,
-)
-from dirichlet_bandits.live.fields import (
-    Arm,
-    Attributes,
-    FloorOfArms,
-    Note,
-    PastTrials,
-    Reason,
-    Reward,
-    Rewards,
-    TrialId,
-    TrialIds,
-)
 from dirichlet_bandits.live.floors import check_room, check_sum, checked_floor
 from dirichlet_bandits.live.lateness import shown
 from dirichlet_bandits.live.operation import MANAGE, WRITE, Change, Present, operation
 from dirichlet_bandits.live.past_trials import Past
-from dirichlet_bandits.live.records import ABANDONED, HELD, PENDING, REPEATED, TOLD, VOIDED, TokenRecord, TrialRecord
 from dirichlet_bandits.live.settings import StudySettings
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
     from dirichlet_bandits.live.local import Local
 
-_REWARDED = (TOLD, HELD, REPEATED)
+_REWARDED = (records.TOLD, records.HELD, records.REPEATED)
 
 
 class OfOneTrial(Change[None]):
@@ -67,18 +41,18 @@ class OfOneTrial(Change[None]):
 class Tell(OfOneTrial):
     """Record the reward of a trial. Repeating a reward changes nothing; a different one is refused."""
 
-    id: TrialId
-    reward: Reward
-    note: Note | None = None
-    attributes: Attributes | None = None
+    id: fields.TrialId
+    reward: fields.Reward
+    note: fields.Note | None = None
+    attributes: fields.Attributes | None = None
     done: ClassVar[str] = "trial {0.id}: {0.reward!r}"
 
     def prepare(self, settings: StudySettings) -> None:
         settings.checked_reward(self.reward)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        said = annotation(self.note, self.attributes)
-        return [Rewarded(self.id, self.reward), *([Noted(self.id, said)] if said else [])]
+        said = _said(self.note, self.attributes)
+        return [events.Rewarded(self.id, self.reward), *([events.Noted(self.id, said)] if said else [])]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         rewarded, *noted = self.intended(study)
@@ -90,8 +64,8 @@ class Tell(OfOneTrial):
 class TellMany(Change[None]):
     """Record the rewards of several trials: either all are stored, or none."""
 
-    ids: TrialIds
-    rewards: Rewards
+    ids: fields.TrialIds
+    rewards: fields.Rewards
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,7 +85,9 @@ class TellMany(Change[None]):
             study.check_trial(trial)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Rewarded(trial, reward) for trial, reward in dict(zip(self.ids, self.rewards, strict=True)).items()]
+        return [
+            events.Rewarded(trial, reward) for trial, reward in dict(zip(self.ids, self.rewards, strict=True)).items()
+        ]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         told = dict(zip(self.ids, self.rewards, strict=True))
@@ -124,9 +100,9 @@ def takes_reward(study: Present, trial: int, value: float) -> bool:
     if trial in study.journal.pending:  # nearly always
         return True
     record = study.trial(trial)
-    if record.status == ABANDONED:
+    if record.status == records.ABANDONED:
         raise ConflictError(f"trial {trial} {_why_abandoned(study, record)}: it takes no reward")
-    if record.status == VOIDED:
+    if record.status == records.VOIDED:
         raise ConflictError(f"trial {trial} was voided: correct it to give it a new reward")
     if record.status in _REWARDED and record.reward != value:
         if record.late and not record.revisions:
@@ -143,7 +119,7 @@ def _closed(study: Present) -> str:
     return f"is late: its window of {'?' if lateness is None else shown(lateness.window)} has closed"
 
 
-def _why_abandoned(study: Present, record: TrialRecord) -> str:
+def _why_abandoned(study: Present, record: records.TrialRecord) -> str:
     return f"{_closed(study)}, which abandoned it" if record.late else "was abandoned"
 
 
@@ -151,35 +127,40 @@ def _why_abandoned(study: Present, record: TrialRecord) -> str:
 class Annotate(OfOneTrial):
     """Add a note and attributes to a trial. Repeating the call changes nothing; null removes an attribute."""
 
-    id: TrialId
-    note: Note | None = None
-    attributes: Attributes | None = None
+    id: fields.TrialId
+    note: fields.Note | None = None
+    attributes: fields.Attributes | None = None
     done: ClassVar[str] = "trial {0.id}: annotated"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not annotation(self.note, self.attributes):
+        if not _said(self.note, self.attributes):
             raise ArgumentError("note", "a text, unless attributes are given", self.note)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Noted(self.id, annotation(self.note, self.attributes))]
+        return [events.Noted(self.id, _said(self.note, self.attributes))]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         return [event for event in self.intended(study) if is_noteworthy(study, event)]
 
 
+def _said(note: str | None, attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what is to be stored; empty if there is nothing."""
+    return {key: x for key, x in {"note": note, "attributes": attributes}.items() if x is not None}
+
+
 def is_noteworthy(study: Present, event: Event) -> bool:
     """Whether an annotation of a trial is new."""
-    assert isinstance(event, Noted)
-    known = study.trial(event.trial).annotation
-    return not same(merged(known, event.said), known)
+    assert isinstance(event, events.Noted)
+    known = study.trial(event.trial).annotation or {}
+    return not records.same(records.merged(known, event.said), known)
 
 
 @operation(WRITE, key="ids")
 class AddTrials(Change[list[int]]):
     """Add past trials that were decided elsewhere, all or none; a call with an earlier token adds nothing."""
 
-    trials: PastTrials
+    trials: fields.PastTrials
     _ready: ClassVar[tuple[Sequence[str], int, Sequence[Event]]] = ((), -1, ())  # as of which arms and trials
 
     def prepare(self, settings: StudySettings) -> None:
@@ -226,14 +207,14 @@ class AddTrials(Change[list[int]]):
             return chances.astype("<f8").tobytes()
 
         return [
-            PastAdded(first + k, arm, reward, propensities(arm, chance), chance, time)
+            events.PastAdded(first + k, arm, reward, propensities(arm, chance), chance, time)
             for k, (arm, reward, time, chance) in enumerate((arm_of[row.arm], *row[1:]) for row in self.trials)
         ]
 
-    def left(self, study: Present, made: Sequence[Event], intended: Sequence[Step]) -> CallRecorded | None:
+    def left(self, study: Present, made: Sequence[Event], intended: Sequence[Step]) -> events.CallRecorded | None:
         return None
 
-    def again(self, study: Present, record: TokenRecord, steps: Sequence[Step], token: str) -> list[int]:
+    def again(self, study: Present, record: records.TokenRecord, steps: Sequence[Step], token: str) -> list[int]:
         ids = trials_of_call(study, record, token)
         same = len(ids) == len(self.trials) and all(map(partial(_is_stored, study), ids, self.trials))
         if not same:
@@ -241,7 +222,7 @@ class AddTrials(Change[list[int]]):
         return list(ids)
 
     def answer(self, study: Present, made: Sequence[Event]) -> list[int]:
-        return [event.trial for event in made if isinstance(event, PastAdded)]
+        return [event.trial for event in made if isinstance(event, events.PastAdded)]
 
 
 def _is_stored(study: Present, id: int, row: Past) -> bool:
@@ -270,36 +251,36 @@ class Settle(Change[list[int]]):
 class Abandon(OfOneTrial):
     """Abandon a trial whose reward will never come; it does not count. Repeating the call changes nothing."""
 
-    id: TrialId
+    id: fields.TrialId
     done: ClassVar[str] = "trial {0.id}: abandoned"
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Abandoned(self.id)]
+        return [events.Abandoned(self.id)]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         record = study.trial(self.id)
-        if record.status == VOIDED:
+        if record.status == records.VOIDED:
             raise ConflictError(f"trial {self.id} was voided, so it already does not count")
         if record.status in _REWARDED:
             raise ConflictError(f"trial {self.id} was given {record.reward!r}: it cannot be abandoned, only voided")
-        return self.intended(study) if record.status == PENDING else []
+        return self.intended(study) if record.status == records.PENDING else []
 
 
 @operation(WRITE)
 class Reopen(OfOneTrial):
     """Make an abandoned trial pending again. Reopening a pending trial changes nothing."""
 
-    id: TrialId
+    id: fields.TrialId
     done: ClassVar[str] = "trial {0.id}: pending"
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Reopened(self.id)]
+        return [events.Reopened(self.id)]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         record = study.trial(self.id)
-        if record.status == PENDING:
+        if record.status == records.PENDING:
             return []
-        if record.status != ABANDONED:
+        if record.status != records.ABANDONED:
             raise ConflictError(f"trial {self.id} was not abandoned: it cannot be reopened")
         if record.late:
             raise ConflictError(f"trial {self.id} is late: its window has closed, and it cannot be reopened")
@@ -310,43 +291,43 @@ class Reopen(OfOneTrial):
 class Void(OfOneTrial):
     """Take back the reward of a trial; it no longer counts. Repeating the call changes nothing."""
 
-    id: TrialId
-    reason: Reason
+    id: fields.TrialId
+    reason: fields.Reason
     done: ClassVar[str] = "trial {0.id}: voided"
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Voided(self.id, self.reason)]
+        return [events.Voided(self.id, self.reason)]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
-        return [] if revisable(study, self.id).status == VOIDED else self.intended(study)
+        return [] if revisable(study, self.id).status == records.VOIDED else self.intended(study)
 
 
 @operation(WRITE)
 class Correct(OfOneTrial):
     """Replace a reported or voided reward by another one. Repeating the call changes nothing."""
 
-    id: TrialId
-    reward: Reward
-    reason: Reason | None = None
+    id: fields.TrialId
+    reward: fields.Reward
+    reason: fields.Reason | None = None
     done: ClassVar[str] = "trial {0.id}: corrected to {0.reward!r}"
 
     def prepare(self, settings: StudySettings) -> None:
         settings.checked_reward(self.reward)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [Corrected(self.id, self.reward, self.reason)]
+        return [events.Corrected(self.id, self.reward, self.reason)]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         record = revisable(study, self.id)
-        return self.intended(study) if record.status == VOIDED or record.reward != self.reward else []
+        return self.intended(study) if record.status == records.VOIDED or record.reward != self.reward else []
 
 
-def revisable(study: Present, trial: int) -> TrialRecord:
+def revisable(study: Present, trial: int) -> records.TrialRecord:
     """Return the record of a trial that has, or had, a reward; refuse any other trial."""
     record = study.trial(trial)
-    if record.status == PENDING:
+    if record.status == records.PENDING:
         raise ConflictError(f"trial {trial} has no reward yet: tell or abandon it")
-    if record.status == ABANDONED:
+    if record.status == records.ABANDONED:
         raise ConflictError(f"trial {trial} {_why_abandoned(study, record)}: it has no reward")
     return record
 
@@ -355,12 +336,12 @@ def revisable(study: Present, trial: int) -> TrialRecord:
 class AddArm(Change[None]):
     """Add an arm without rewards, or bring back a retired arm with the rewards that it had."""
 
-    arm: Arm
+    arm: fields.Arm
     done: ClassVar[str] = "arm {0.arm!r}: active"
 
     def intended(self, study: Present) -> Sequence[Event]:
         names = study.journal.names
-        return [ArmAdded(names.index(self.arm) if self.arm in names else len(names), self.arm)]
+        return [events.ArmAdded(names.index(self.arm) if self.arm in names else len(names), self.arm)]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         journal = study.journal
@@ -376,14 +357,14 @@ class AddArm(Change[None]):
 class RetireArm(Change[None]):
     """Stop assigning this arm; its pending trials still accept rewards. Repeating the call changes nothing."""
 
-    arm: Arm
+    arm: fields.Arm
     done: ClassVar[str] = "arm {0.arm!r}: retired"
 
     def check(self, study: Present) -> None:
         study.arm(self.arm)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [ArmRetired(study.arm(self.arm))]
+        return [events.ArmRetired(study.arm(self.arm))]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         active = study.journal.active_names()
@@ -398,13 +379,13 @@ class RetireArm(Change[None]):
 class SetFloor(Change[None]):
     """Change the minimal probability of each arm: one number for all, or numbers by name. Null removes the floor."""
 
-    floor: FloorOfArms | None
+    floor: fields.FloorOfArms | None
 
     def check(self, study: Present) -> None:
         checked_floor(self.floor, study.journal.names)
 
     def intended(self, study: Present) -> Sequence[Event]:
-        return [FloorSet(checked_floor(self.floor, study.journal.names))]
+        return [events.FloorSet(checked_floor(self.floor, study.journal.names))]
 
     def carry_out(self, study: Present) -> Iterable[Event]:
         floor = checked_floor(self.floor, study.journal.names)

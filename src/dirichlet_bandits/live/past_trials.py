@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.csv_tables import BLANK, Table, is_blank
+from dirichlet_bandits.csv_tables import BLANK, CSVTable, is_blank
 from dirichlet_bandits.declared import number
 from dirichlet_bandits.errors import ArgumentError, RewardError
 from dirichlet_bandits.lazy import whole_module
@@ -153,7 +153,7 @@ def _all_arms(study: "Study") -> list[str]:
     return [*info.arms, *info.retired]
 
 
-def read_file(table: Table, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:
+def read_file(table: CSVTable, at: Mapping[str, int], study: "Study | None" = None) -> dict[str, list[Any]]:
     """Return the trials in a file as a study takes them, checked for a study if there is one."""
     import pandas as pd
 

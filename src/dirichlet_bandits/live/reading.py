@@ -11,14 +11,13 @@ from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.risk import RiskEstimate
 from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import readings as ask
-from dirichlet_bandits.live.audit import AuditEntry, AuditEvent
 from dirichlet_bandits.live.fields import Choice
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.operation import Operation
-from dirichlet_bandits.live.readings import CONFIDENCE, asked_cvar
+from dirichlet_bandits.live.readings import CONFIDENCE, AuditEntry, AuditEvent, asked_cvar
+from dirichlet_bandits.live.records import Trial
 from dirichlet_bandits.live.replay import Replay
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.live.trial import Trial
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.storage.events import Storage
 

@@ -1,46 +1,94 @@
 """The operations that only read a study, each declared once: its fields and its answer."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
 from dirichlet_bandits.arms import CVaR, Mean
-from dirichlet_bandits.declared import integer, text
+from dirichlet_bandits.declared import Declared, declared, integer, text
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.inference import off_policy_intervals
+from dirichlet_bandits.inference.intervals import are_finite
 from dirichlet_bandits.inference.off_policy import Estimate
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
-from dirichlet_bandits.inference.risk import RiskEstimate
+from dirichlet_bandits.inference.risk import RiskEstimate, estimate_cvar
 from dirichlet_bandits.inference.winner import DELTA, Winner
-from dirichlet_bandits.live import export
+from dirichlet_bandits.live import export, fields
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, AuditEvent, audit_entry, audit_event
-from dirichlet_bandits.live.bounds import checked_bounds
+from dirichlet_bandits.live.bounds import check_around
+from dirichlet_bandits.live.direction import mirrored
 from dirichlet_bandits.live.event import Event
-from dirichlet_bandits.live.events import WinnerDeclared
-from dirichlet_bandits.live.fields import (
-    Arm,
-    Bounds,
-    ChoiceOfArms,
-    Confidence,
-    Delta,
-    EventLimit,
-    Margin,
-    Probability,
-    Segment,
-    TrialId,
-)
+from dirichlet_bandits.live.events import WinnerDeclared, event_of
 from dirichlet_bandits.live.local import Local, local_of
-from dirichlet_bandits.live.off_policy import estimate_cvar, estimate_difference, estimate_mean
+from dirichlet_bandits.live.off_policy import chosen
 from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Reading, operation
+from dirichlet_bandits.live.records import Trial, trial_of
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.live.trial import Trial, trial_of
 from dirichlet_bandits.live.winner import Followed, Question, check_question, claim_of, claimed, established, winner
+from dirichlet_bandits.storage.events import CREATED, AuditRecord, Row, intact
 
 if TYPE_CHECKING:
     from dirichlet_bandits.display.summaries import Summary
+    from dirichlet_bandits.live.journal import Journal
     from dirichlet_bandits.live.reading import ReadableStudy
+
+MOST_ENTRIES: Final = 1000
+"""Entries about studies as a whole that are returned at once."""
+
+
+class AuditEvent(NamedTuple):
+    """One event of a study: ``what`` is its kind, such as ask, tell or correct, and ``note`` a reason, note or floor.
+
+    ``actor`` is the name of the key with which the service was called: empty if no key was used, None if it is not
+    known, because the event is older than this field or happened by itself.
+    """
+
+    number: int
+    what: str
+    trial: int | None
+    arm: str | None
+    reward: float | None
+    note: str | None
+    at: datetime
+    actor: str | None
+
+
+class AuditEntry(NamedTuple):
+    """Something that was done to a study as a whole: it was created, renamed, archived, unarchived or deleted.
+
+    A webhook is recorded, too, as ``notified``. ``study`` is the study's name before, and ``note`` its new name if it
+    was renamed, or what the webhook was told; ``actor`` is the same as in :class:`AuditEvent`.
+    """
+
+    what: str
+    study: str
+    note: str | None
+    at: datetime
+    actor: str
+
+
+@intact("the study")
+def audit_event(row: Row, journal: "Journal") -> AuditEvent:
+    """Return an event as people read it."""
+    event, arm = event_of(row), row.arm
+    if arm is None and row.trial is not None:
+        arm = journal.records.trial(row.trial).arm
+    reward, note = event.shown()
+    name = None if arm is None else journal.names[arm]
+    return AuditEvent(
+        row.number, event.what, row.trial, name, reward, note, datetime.fromtimestamp(row.at, UTC), row.actor
+    )
+
+
+def audit_entry(entry: AuditRecord) -> AuditEntry:
+    """Return an entry as people read it."""
+    note = None if entry.what == CREATED else entry.note  # not the token of the call
+    return AuditEntry(entry.what, entry.study, note, datetime.fromtimestamp(entry.at, UTC), entry.actor)
+
 
 CONFIDENCE: Final = 0.95
 """Of intervals, unless another one is given."""
@@ -100,7 +148,7 @@ class ReadPending(Reading[list[Trial]]):
 class ReadPropensities(Reading[dict[str, float]]):
     """Return the exact probability that each arm is in the next round, of a segment if the study has segments."""
 
-    segment: Segment | None = None
+    segment: fields.Segment | None = None
 
     def read(self, local: Local) -> dict[str, float]:
         checked_segment(self.segment, local.settings.segments)
@@ -116,9 +164,9 @@ class ReadSummary(Reading["Summary"]):
     In the response, null means not known yet, or no bound where it is the end of an interval.
     """
 
-    confidence: Confidence = CONFIDENCE
-    bounds: Bounds | None = None
-    segment: Segment | None = None
+    confidence: fields.Confidence = CONFIDENCE
+    bounds: fields.Bounds | None = None
+    segment: fields.Segment | None = None
 
     def read(self, local: Local) -> "Summary":
         if self.segment is not None:
@@ -127,9 +175,8 @@ class ReadSummary(Reading["Summary"]):
             return summaries.summary(self._summarized(local))
 
     def _summarized(self, local: Local) -> summaries.Summarized:
-        settings = local.settings
-        journal = local.journal().of(self.segment)
-        limits = checked_bounds(self.bounds, settings.limits, journal.told.rewards)
+        settings, journal = local.settings, local.journal().of(self.segment)
+        limits = _limits(local, self.bounds, self.segment)
         return summaries.Summarized(journal, settings.policy, self.confidence, settings.sign, settings.control, limits)
 
     @classmethod
@@ -159,12 +206,13 @@ class ReadBestArm(Reading[str | None]):
             return summaries.best(ReadSummary()._summarized(local)).arm
 
 
-class OfWinner:
+@declared
+class OfWinner(Declared):
     """The question of a winner."""
 
-    delta: float
-    margin: float
-    segment: str | None
+    delta: fields.Delta = DELTA
+    margin: fields.Margin = 0.0
+    segment: fields.Segment | None = None
 
     @property
     def question(self) -> Question:
@@ -179,10 +227,6 @@ class ReadWinner(OfWinner, Reading[Winner]):
     The probability of error is at most delta; `assumes` has what is assumed, such as that differences keep their sign.
     """
 
-    delta: Delta = DELTA
-    margin: Margin = 0.0
-    segment: Segment | None = None
-
     def read(self, local: Local) -> Winner:
         with local.lock:
             return found_winner(local, self.question)
@@ -195,9 +239,6 @@ class DeclareWinner(OfWinner, Change[Winner]):
     The probability of error is at most delta; `assumes` has what is assumed, such as that differences keep their sign.
     """
 
-    delta: Delta = DELTA
-    margin: Margin = 0.0
-    segment: Segment | None = None
     has_token: ClassVar[bool] = False
 
     def perform(self, local: Local, token: str | None) -> Winner:
@@ -255,7 +296,7 @@ class TrialPage(NamedTuple):
 class ReadTrials(Reading[TrialPage]):
     """Return one page of the log; ``export`` returns all of it, with the propensities of all arms."""
 
-    first: TrialId = 0
+    first: fields.TrialId = 0
     limit: Annotated[int, integer(1, _MOST_ROWS, example=1000)] = 1000
 
     def read(self, local: Local) -> TrialPage:
@@ -271,9 +312,9 @@ class ReadTrials(Reading[TrialPage]):
 class ReadEvents(Reading[list[AuditEvent]]):
     """Return what happened in a study, or to one trial, newest first, and the name of the key that did it."""
 
-    trial: TrialId | None = None
-    below: TrialId | None = None
-    limit: EventLimit = 100
+    trial: fields.TrialId | None = None
+    below: fields.TrialId | None = None
+    limit: fields.EventLimit = 100
 
     def read(self, local: Local) -> list[AuditEvent]:
         with local.lock:
@@ -294,36 +335,47 @@ class ReadAuditLog(Reading[list[AuditEntry]]):
 class EstimateMean(Reading[Estimate]):
     """Estimate from the log what another choice of arms would have earned per trial."""
 
-    choice: ChoiceOfArms
-    bounds: Bounds | None = None
-    confidence: Confidence = CONFIDENCE
+    choice: fields.ChoiceOfArms
+    bounds: fields.Bounds | None = None
+    confidence: fields.Confidence = CONFIDENCE
 
     def read(self, local: Local) -> Estimate:
-        settings = local.settings
         limits = _limits(local, self.bounds)
-        return estimate_mean(local.rows(), self.choice, _seed(settings), limits, self.confidence, settings.direction)
+        log, wanted = chosen(local.rows(), self.choice, local.settings)
+        return off_policy_intervals.estimate_mean(log, wanted, limits, self.confidence)
 
 
 @operation(READ, name="estimate_cvar")
 class EstimateCVaR(Reading[RiskEstimate]):
     """Estimate from the log the CVaR of another choice of arms: the average of its worst rewards."""
 
-    choice: ChoiceOfArms
-    level: Probability
-    bounds: Bounds | None = None
-    confidence: Confidence = CONFIDENCE
+    choice: fields.ChoiceOfArms
+    level: fields.Probability
+    bounds: fields.Bounds | None = None
+    confidence: fields.Confidence = CONFIDENCE
 
     def read(self, local: Local) -> RiskEstimate:
-        settings = local.settings
-        limits = _limits(local, self.bounds)
-        goal, given = CVaR(self.level), (limits, self.confidence, settings.direction)
-        return estimate_cvar(local.rows(), self.choice, _seed(settings), goal, *given)
+        limits, goal = _limits(local, self.bounds), CVaR(self.level)
+        expected = (
+            "two finite numbers between which all rewards lie, for the policy knows none: "
+            "without them one reward that has not been seen yet could move a CVaR by any amount"
+        )
+        if not are_finite(limits):
+            raise ArgumentError("bounds", expected, limits)
+        log, wanted = chosen(local.rows(), self.choice, local.settings)
+        turn = mirrored(local.settings.direction, *limits).turn  # large costs are bad
+        found = estimate_cvar(log._replace(reward=turn(log.reward)), wanted, goal, limits, self.confidence)
+        low, high = sorted((turn(found.low), turn(found.high)))
+        return replace(found, value=turn(found.value), low=low, high=high)
 
 
-def _limits(local: Local, bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the bounds of all rewards: those given, else those of the study."""
+def _limits(local: Local, bounds: tuple[float, float] | None, segment: str | None = None) -> tuple[float, float]:
+    """Return the bounds of all rewards: those given, which must lie around all rewards so far, else the study's."""
     with local.lock:
-        return checked_bounds(bounds, local.settings.limits, local.journal().told.rewards)
+        rewards = local.journal().of(segment).told.rewards
+    if bounds is not None and rewards:
+        check_around((min(rewards), max(rewards)), bounds, bounds)
+    return bounds or local.settings.limits
 
 
 def asked_cvar(objective: object) -> CVaR | None:
@@ -339,23 +391,22 @@ def asked_cvar(objective: object) -> CVaR | None:
     return objective
 
 
-def _seed(settings: StudySettings) -> int:
-    assert settings.seed is not None  # drawn when the study was created
-    return settings.seed
-
-
 @operation(READ)
 class EstimateDifference(Reading[DifferenceEstimate]):
     """Estimate by how much the rewards of arm a exceed those of arm b, even if the arms change."""
 
-    a: Annotated[Arm, "Name of an arm."]
+    a: Annotated[fields.Arm, "Name of an arm."]
     b: Annotated[str, text(example="13 Mar"), "Name of the arm to compare it with."]
-    bounds: Bounds | None = None
-    confidence: Confidence = CONFIDENCE
+    bounds: fields.Bounds | None = None
+    confidence: fields.Confidence = CONFIDENCE
 
     def read(self, local: Local) -> DifferenceEstimate:
         limits = _limits(local, self.bounds)
-        return estimate_difference(local.rows(), self.a, self.b, limits, self.confidence)
+        if not are_finite(limits):
+            expected = "two finite numbers between which all rewards lie: the study has none"
+            raise ArgumentError("bounds", expected, limits)
+        log = export.read_rounds(local.rows())[1]
+        return off_policy_intervals.estimate_difference(log, self.a, self.b, limits, self.confidence)
 
 
 @operation(READ, name="replay")

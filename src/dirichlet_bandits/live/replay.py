@@ -3,19 +3,19 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 import numpy as np
 
+from dirichlet_bandits.compiler import shielded
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import Asked, event_of
-from dirichlet_bandits.live.interrupts import walk
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.storage.damage import intact
-from dirichlet_bandits.storage.events import Row
+from dirichlet_bandits.storage.events import Row, intact
 from dirichlet_bandits.types import Floats
 
 AS_NOW: Final = 4
@@ -25,6 +25,8 @@ AGREEMENT: Final = 1e-9
 """Propensities come out again to this: kept sums may have been rounded in another order in another process."""
 
 _SHOWN: Final = 20
+_STEP: Final = 1000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,22 @@ def replay(events: Sequence[Row], decider: Decider, progress: Callable[[int, int
 
     walk(events, look, progress)
     return Replay(trials, rounds, n_wrong, tuple(words))
+
+
+def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[int, int], object] | None = None) -> None:
+    """Call ``look`` for each item, shielded from interrupts, which may come only after every thousandth item.
+
+    ``progress(done, total)`` is called then, too.
+    """
+
+    def look_at(some: Sequence[T]) -> None:
+        for item in some:
+            look(item)
+
+    for first in range(0, len(items), _STEP):
+        shielded(partial(look_at, items[first : first + _STEP]))
+        if progress is not None:
+            progress(min(first + _STEP, len(items)), len(items))
 
 
 def _is_old(event: Event) -> bool:

@@ -4,23 +4,11 @@ from typing import Annotated, Any, Final
 
 from dirichlet_bandits.declared import Declared, declared
 from dirichlet_bandits.errors import ArgumentError, ConflictError
-from dirichlet_bandits.live.bounds import check_within, declared_bounds
+from dirichlet_bandits.live import fields
+from dirichlet_bandits.live.bounds import check_within
 from dirichlet_bandits.live.description import described, restore
 from dirichlet_bandits.live.direction import MAXIMIZE, direction_for
 from dirichlet_bandits.live.direction import Direction as Sign
-from dirichlet_bandits.live.fields import (
-    Bounds,
-    Direction,
-    FloorOfArms,
-    History,
-    Late,
-    Name,
-    Names,
-    OfPolicy,
-    Probability,
-    SeedNumber,
-    Window,
-)
 from dirichlet_bandits.live.floors import check_sum, checked_floor
 from dirichlet_bandits.live.lateness import Lateness, check_both
 from dirichlet_bandits.live.warm_start import Warm, check_borrow, check_warm
@@ -40,20 +28,22 @@ class StudySettings(Declared):
     study is created.
     """
 
-    arms: Annotated[Names, "Names of the arms."]
-    policy: OfPolicy = _DEFAULT
-    seed: SeedNumber | None = None
-    direction: Annotated[Direction, "Rewards are maximized; with minimize, they are costs."] = MAXIMIZE
-    control: Annotated[Name | None, "Arm that the others are compared with."] = None
-    reward_unit: Annotated[Name | None, "Unit of the rewards, such as kg/ha; only shown."] = None
-    bounds: Bounds | None = None
-    floor: FloorOfArms | None = None
-    window: Window | None = None
-    late: Late | None = None
-    segments: Annotated[Names | None, "Segments that learn separately."] = None
-    history: History | None = None
-    weight: Annotated[Probability | None, "Weight of each past reward, from 0 to 1."] = None
-    borrow: Annotated[Probability | None, "Weight of rewards in other segments, from 0 to 1 (experimental)."] = None
+    arms: Annotated[fields.Names, "Names of the arms."]
+    policy: fields.OfPolicy = _DEFAULT
+    seed: fields.SeedNumber | None = None
+    direction: Annotated[fields.Direction, "Rewards are maximized; with minimize, they are costs."] = MAXIMIZE
+    control: Annotated[fields.Name | None, "Arm that the others are compared with."] = None
+    reward_unit: Annotated[fields.Name | None, "Unit of the rewards, such as kg/ha; only shown."] = None
+    bounds: fields.Bounds | None = None
+    floor: fields.FloorOfArms | None = None
+    window: fields.Window | None = None
+    late: fields.Late | None = None
+    segments: Annotated[fields.Names | None, "Segments that learn separately."] = None
+    history: fields.History | None = None
+    weight: Annotated[fields.Probability | None, "Weight of each past reward, from 0 to 1."] = None
+    borrow: Annotated[fields.Probability | None, "Weight of rewards in other segments, from 0 to 1 (experimental)."] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,7 +51,9 @@ class StudySettings(Declared):
         direction_for(self.policy, self.direction)
         if self.control is not None and self.control not in self.arms:
             raise ArgumentError("control", "one of the arms, or None", self.control)
-        declared_bounds(self.bounds, self.policy)
+        low, high = self.policy.reward_bounds
+        if self.bounds is not None and not low <= self.bounds[0] < self.bounds[1] <= high:
+            raise ArgumentError("bounds", f"within those of {self.policy!r}, from {low:g} to {high:g}", self.bounds)
         self._normalize("floor", checked_floor(self.floor, self.arms) or None)
         if self.floor is not None:
             check_sum(self.floor, self.arms)

@@ -14,18 +14,15 @@ operation and hands it to the study's transport.
         events.py                   what can happen: one class per kind of event
 
     Opening and carrying out
-        opening.py                  creates, loads, lists and deletes studies by name
+        opening.py                  creates, loads, lists and deletes studies by name; compiles ahead of time
         reading.py                  ``ReadableStudy``, the base class: the methods that change nothing
         local.py                    carries operations out where the study is stored: reads, writes in transactions
         group_commit.py             threads that share one commit
-        interrupts.py               work that Ctrl-C cannot interrupt
-        compile_live.py             compiles what the first decisions need ahead of time
 
     From events to decisions
         journal.py                  ``Journal``, which applies the events one after the other
-        view.py                     the counts that they amount to, of the study or of a segment
-        records.py                  what is known of one trial, one unit or one token
-        counted_rewards.py          the rewards that count
+        view.py                     the counts and rewards that they amount to, of the study or of a segment
+        records.py                  what is known of one trial and its notes, one unit or one token
         decider.py                  ``Decider``, which arms come next and with which probabilities
         warm_start.py               past rewards with a weight, which affect decisions and nothing else
         direction.py                whether rewards should be large or costs small
@@ -33,25 +30,18 @@ operation and hands it to the study's transport.
         lateness.py                 windows, and what a missing reward means after them
 
     Values and their checks
-        trial.py                    a trial as its caller gets it
         description.py              policies and names, as a storage keeps them
-        annotations.py              notes and attributes of trials
         past_trials.py              trials of the past, decided elsewhere
         bounds.py                   bounds of the rewards, declared or known
 
     Summaries and winners (``inference`` has the statistics)
-        summary.py                  one row per arm, as a table and in a notebook
-        segment_means.py            means over all segments
-        bands.py                    intervals for means after some numbers of trials, for charts
+        summary.py                  one row per arm, as a table and in a notebook, also over all segments
         winner.py                   the winner, and what is stored of it
 
     The log
-        export.py                   trials as a table, and as files
-        audit.py                    what happened, event by event, and which key did it
-        logged_rounds.py            the rounds of the log, with all propensities
+        export.py                   trials as a table and as files, their rounds, and what is left if events are missing
         off_policy.py               what another choice of arms would have earned
         replay.py                   repeats every decision and compares
-        recovery.py                 what can still be read if events are missing
 """
 
 from collections.abc import Sequence
@@ -60,13 +50,12 @@ from typing import TYPE_CHECKING, Any, overload
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import operations as do
-from dirichlet_bandits.live.annotations import Attributes
 from dirichlet_bandits.live.asking import Ask
 from dirichlet_bandits.live.floors import Floor
 from dirichlet_bandits.live.past_trials import read_past
 from dirichlet_bandits.live.reading import ReadableStudy
 from dirichlet_bandits.live.readings import DeclareWinner
-from dirichlet_bandits.live.trial import Trial
+from dirichlet_bandits.live.records import Attributes, Trial
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,11 +30,9 @@ from dirichlet_bandits.inference.probability_best import probability_best
 from dirichlet_bandits.inference.risk import cvar_sequences
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.direction import Direction, mirrored
-from dirichlet_bandits.live.segment_means import NO_INTERVAL, pooled_intervals, pooled_means
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.types import Floats, Ints
-from dirichlet_bandits.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +52,9 @@ _HTML_COLUMNS = (
 )  # fmt: skip
 
 ONE_BY_ONE = "none over all segments: look at them one by one"
+
+NO_INTERVAL = "no interval in some segment"
+Intervals = Callable[[StudyView, float], Sequence[Interval]]
 
 
 class Summarized(NamedTuple):
@@ -81,19 +82,21 @@ def summary(study: Summarized) -> "pd.DataFrame":
 
     from dirichlet_bandits.display.summaries import Summary
 
-    number_between("confidence", study.confidence, 0, 1)
     rewards = study.journal.told.by_arm(len(study.journal.names))
-    intervals = _intervals_of(study)
-    columns = {"arm": study.journal.names, **_counts(study.journal), **_moments(study, rewards)}
+    intervals, found = _intervals_of(study), [Moments().add(x) for x in rewards]
+    means = pooled_means(study.journal) if study.pooled else [one.mean for one in found]
+    columns = {"arm": study.journal.names, **_counts(study.journal), "mean": means}
+    columns |= {"std": [one.deviation for one in found]}
     columns |= {"low": [one.low for one in intervals], "high": [one.high for one in intervals]}
     frame = Summary(pd.DataFrame(columns).set_index("arm"))
     frame["no_interval"] = pd.Series(_why_no_interval(study, rewards, intervals), index=frame.index, dtype="str")
     if study.control is not None:
         _add_lifts(frame, study, study.journal.names.index(study.control))
+    values = _values(study, rewards, means)
     if not isinstance(study.policy.objective, Mean):
-        _add_values(frame, study, rewards)
+        _add_values(frame, study, rewards, values)
     _describe(frame, study, rewards)
-    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_in(frame, study)
+    frame.attrs["best_arm"], frame.attrs["best_arm_reason"] = _best_of(study, values, intervals)
     _add_comparisons(frame, study)
     return frame
 
@@ -150,16 +153,12 @@ def _counts(journal: StudyView) -> dict[str, list[Any]]:
     return {"active": list(journal.active), **{key: column.tolist() for key, column in counts.items()}}
 
 
-def _moments(study: Summarized, rewards: Sequence[Floats]) -> dict[str, list[float]]:
-    """Return the mean and the standard deviation of each arm's rewards."""
-    found = [Moments().add(x) for x in rewards]
-    means = pooled_means(study.journal) if study.pooled else [one.mean for one in found]
-    return {"mean": means, "std": [one.deviation for one in found]}
+def _intervals_of(study: Summarized) -> Sequence[Interval]:
+    """Return an interval for each arm's mean, in one segment or over all of them."""
+    return _in_all_segments(study, partial(_intervals, bounds=study.bounds))
 
 
-def _intervals_of(study: Summarized) -> list[Interval]:
-    """Return the interval of each arm's mean."""
-    intervals = partial(_intervals, bounds=study.bounds)
+def _in_all_segments(study: Summarized, intervals: Intervals) -> Sequence[Interval]:
     if study.pooled:
         return pooled_intervals(study.journal, intervals, study.confidence)
     return intervals(study.journal, study.confidence)
@@ -176,20 +175,15 @@ def _why_no_interval(
 
 def _add_lifts(frame: "pd.DataFrame", study: Summarized, base: int) -> None:
     """Add the differences from the control, with intervals that hold together."""
-    journal, lifts_of = study.journal, partial(_lifts, base=base, bounds=study.bounds)
-    lifts = (
-        pooled_intervals(journal, lifts_of, study.confidence) if study.pooled else lifts_of(journal, study.confidence)
-    )
+    lifts = _in_all_segments(study, partial(_lifts, base=base, bounds=study.bounds))
     frame["lift"] = frame["mean"] - frame["mean"].iloc[base]
     frame["lift_low"], frame["lift_high"] = ([lift[end] for lift in lifts] for end in (0, 1))
     frame.iloc[base, frame.columns.get_indexer(["lift", "lift_low", "lift_high"])] = 0.0
 
 
-def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> None:
+def _add_values(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats], values: Sequence[float]) -> None:
     """Add what the policy maximizes instead of the mean; over segments, it is no average and therefore not defined."""
-    objective, turn = study.policy.objective, study.direction.turn
-    values = [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
-    frame["value"] = math.nan if study.pooled else values
+    objective, frame["value"] = study.policy.objective, values
     if isinstance(objective, CVaR):
         whole, own = mirrored(study.direction.name, *study.bounds), levels(study.journal.since, study.confidence)
         ends, words = cvar_sequences([whole.turn(x) for x in rewards], objective.level, study.bounds, own)
@@ -211,45 +205,31 @@ def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
 
 
-def _best_in(frame: "pd.DataFrame", study: Summarized) -> Best:
-    """Return the best arm of the table, and the reason if there is none."""
-    keys = ("value" if "value" in frame else "mean", "told", "low", "high")
-    judged = [
-        Judged(name, *row)
-        for name, active, *row in zip(frame.index, frame["active"], *(frame[key] for key in keys), strict=True)
-        if active
-    ]
-    judged = [one for one in judged if one.told and not math.isnan(one.value)]
-    objective, larger = study.policy.objective.name, study.direction.larger_is_better
-    return best_arm(judged, larger, objective, _why_no_value(study.policy, study.pooled))
-
-
 def best(study: Summarized) -> Best:
-    """Return the best arm of a :func:`summary` without building the table, for lists of thousands of studies."""
+    """Return the best active arm of a summary without making the table, or the reason why there is none yet."""
+    rewards = study.journal.told.by_arm(len(study.journal.names))
+    means = pooled_means(study.journal) if study.pooled else [Moments().add(x).mean for x in rewards]
+    return _best_of(study, _values(study, rewards, means), _intervals_of(study))
+
+
+def _values(study: Summarized, rewards: Sequence[Floats], means: Sequence[float]) -> Sequence[float]:
+    """Return the value of each arm's rewards for the policy's objective; NaN if it is not known."""
+    objective, turn = study.policy.objective, study.direction.turn
+    if isinstance(objective, Mean):
+        return means
     if study.pooled:
-        return _best_pooled(study)
-    journal, objective, turn = study.journal, study.policy.objective, study.direction.turn
-    rewards, own, judged = journal.told.by_arm(len(journal.names)), levels(journal.since, study.confidence), []
-    for arm in journal.known_arms():
-        x = rewards[arm]
-        value = Moments().add(x).mean if isinstance(objective, Mean) else turn(objective.value(Empirical(turn(x))))
-        interval = mean_interval(x, study.bounds, float(own[arm]))
-        judged.append(Judged(journal.names[arm], float(value), x.size, *interval))
-    return best_arm(judged, study.direction.larger_is_better, objective.name)
+        return [math.nan] * len(rewards)
+    return [turn(objective.value(Empirical(turn(x)))) if x.size else math.nan for x in rewards]
 
 
-def _best_pooled(study: Summarized) -> Best:
-    """Return the best arm over all segments, for policies that judge arms by their means."""
-    journal, objective, why = study.journal, study.policy.objective, _why_no_value(study.policy, pooled=True)
-    if not isinstance(objective, Mean):
-        return Best(None, why)
-    means, intervals = pooled_means(journal), _intervals_of(study)
+def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Interval]) -> Best:
+    journal, objective = study.journal, study.policy.objective.name
     judged = [
-        Judged(journal.names[arm], means[arm], journal.n_told[arm], *intervals[arm])
+        Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm])
         for arm in journal.known_arms()
-        if not math.isnan(means[arm])
+        if not math.isnan(values[arm])
     ]
-    return best_arm(judged, study.direction.larger_is_better, objective.name, why)
+    return best_arm(judged, study.direction.larger_is_better, objective, _why_no_value(study.policy, study.pooled))
 
 
 def _why_no_value(policy: Policy, pooled: bool) -> str:
@@ -372,3 +352,36 @@ def study_html(study: "ReadableStudy") -> str:
     caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
     return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
+
+
+# Arms over all segments of a study: means as if every segment had tried each arm in the same proportion
+
+
+def shares_of_segments(journal: StudyView) -> dict[str, float]:
+    """Return the share of each segment among the trials that count."""
+    sizes = {segment: len(part.arm_of) - len(part.repeats) for segment, part in journal.views.items()}
+    total = sum(sizes.values())
+    return {segment: size / total for segment, size in sizes.items()}
+
+
+def pooled_means(journal: StudyView) -> list[float]:
+    """Return the mean of each arm over all segments; NaN if a segment has no reward of it."""
+    total = np.zeros(len(journal.names))
+    for segment, share in shares_of_segments(journal).items():
+        part = journal.views[segment]
+        sums = np.bincount(np.array(part.told.arms, np.int64), part.told.rewards, minlength=total.size)
+        counts = np.array(part.n_told, np.float64)
+        total += share * np.where(counts > 0.0, sums / np.maximum(counts, 1.0), math.nan)
+    return total.tolist()
+
+
+def pooled_intervals(journal: StudyView, intervals: Intervals, level: float) -> list[Interval]:
+    """Return the interval of each arm's mean, or lift, over all segments from those in each segment."""
+    weights = shares_of_segments(journal)
+    each = 1.0 - (1.0 - level) / len(weights)
+    low, high = np.zeros(len(journal.names)), np.zeros(len(journal.names))
+    for segment, share in weights.items():
+        found = intervals(journal.views[segment], each)
+        low += share * np.array([one.low for one in found])
+        high += share * np.array([one.high for one in found])
+    return [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

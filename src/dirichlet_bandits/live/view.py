@@ -4,17 +4,33 @@ A view does not apply events itself. ``journal.py`` does, and tells the view of 
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from dirichlet_bandits.live.counted_rewards import Told
+import numpy as np
+
 from dirichlet_bandits.live.floors import all_floors
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
     from dirichlet_bandits.live.journal import Journal
+
+
+class Told(NamedTuple):
+    """The rewards that count as lists, in the order in which they were reported."""
+
+    arms: list[int]
+    rewards: list[float]
+    numbers: list[int]  # of the events that reported them
+    trials: list[int]
+    asked: list[int]  # the number of trials when each was reported
+
+    def by_arm(self, n_arms: int) -> list[Floats]:
+        """Return the rewards of each arm."""
+        arms, rewards = np.array(self.arms, np.int64), np.array(self.rewards, np.float64)
+        return [rewards[arms == arm] for arm in range(n_arms)]
 
 
 class StudyView:
@@ -40,12 +56,37 @@ class StudyView:
         self.rest: list[tuple[int, float]] = []  # what the round has yet to assign: arms and propensities
         self.round = -1  # the first trial of the current one, as the study numbers it
         self.revision = -1
+        self._told: Told | None = Told([], [], [], [], [])  # None: to be listed again
         self.views: dict[str, SegmentView] = {}  # of the segments that have trials, if this is the whole study
 
     @property
     def told(self) -> Told:
         """The rewards that count, as lists in the order in which they were reported."""
+        # Listed on demand, not at each revision, so that opening a study with many revisions takes linear time.
+        if self._told is None:
+            rows = list(self._rows())
+            self._told = Told(*map(list, zip(*rows, strict=True))) if rows else Told([], [], [], [], [])
+        return self._told
+
+    def _rows(self) -> Iterable[tuple[int, float, int, int, int]]:
+        """Return the rewards that count as the rows of :class:`Told`."""
         raise NotImplementedError
+
+    def tell(self, event: int, trial: int, arm: int, reward: float) -> None:
+        """Add a reward that counts after all others, reported by the event of this number."""
+        self.n_pending[arm] -= 1
+        self.n_told[arm] += 1
+        if self._told is not None:
+            arms, rewards, numbers, trials, asked = self._told
+            arms.append(arm)
+            rewards.append(reward)
+            numbers.append(event)
+            trials.append(trial)
+            asked.append(len(self.arm_of))
+
+    def list_again(self, event: int) -> None:
+        """List the rewards again, because the event of this number has changed one."""
+        self.revision, self._told = event, None
 
     def siblings(self) -> "Sequence[StudyView]":
         """Return the views of the other segments, if this is of one."""
@@ -121,7 +162,6 @@ class SegmentView(StudyView):
         self.whole = whole
         self.floor, self.lateness = whole.floor, whole.lateness
         self.ids: list[int] = []
-        self._told: Told | None = Told([], [], [], [], [])  # None: to be listed again
 
     def number(self, trial: int) -> int:
         """Return the number in this segment of a trial of the study."""
@@ -139,31 +179,8 @@ class SegmentView(StudyView):
         """Return those of some trials of the study that are in this segment, as it numbers them."""
         return {self.number(trial) for trial in trials if self.whole.view_of.get(trial) is self}
 
-    def count(self, event: int, trial: int, arm: int, reward: float) -> None:
-        """Add a reward that counts after all others, reported by the event of this number."""
-        self.n_pending[arm] -= 1
-        self.n_told[arm] += 1
-        if self._told is not None:
-            arms, rewards, numbers, trials, asked = self._told
-            arms.append(arm)
-            rewards.append(reward)
-            numbers.append(event)
-            trials.append(self.number(trial))
-            asked.append(len(self.arm_of))
-
-    def list_again(self, event: int) -> None:
-        """List the rewards again, because the event of this number has changed one."""
-        self.revision, self._told = event, None
-
-    @property
-    def told(self) -> Told:
-        """The rewards that count, as lists in the order in which they were reported."""
-        if self._told is None:
-            view_of, rows = self.whole.view_of, zip(*self.whole.told, strict=True)
-            mine = [
-                (arm, reward, event, self.number(trial), self.number(asked))
-                for arm, reward, event, trial, asked in rows
-                if view_of.get(trial) is self
-            ]
-            self._told = Told(*map(list, zip(*mine, strict=True))) if mine else Told([], [], [], [], [])
-        return self._told
+    def _rows(self) -> Iterable[tuple[int, float, int, int, int]]:
+        view_of = self.whole.view_of
+        for arm, reward, event, trial, asked in zip(*self.whole.told, strict=True):
+            if view_of.get(trial) is self:
+                yield arm, reward, event, self.number(trial), self.number(asked)

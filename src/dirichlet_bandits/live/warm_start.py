@@ -18,25 +18,13 @@ Borrowing uses the same weights: in each segment of a study, the past is what th
 Reference: Vashishtha and Maillard (2025), arXiv:2503.04518.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import numpy as np
-
-from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import has_own
+from dirichlet_bandits.engine.verbs import follows_time
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.policies.registry import policy_class
-from dirichlet_bandits.types import Floats
-
-COUNTED: Final = ("UCB1", "KLUCB", "ThompsonSampling")
-"""Policies that use only counts and means, and take counts that are not whole."""
-
-BY_DUELS: Final = ("BDS", "RDS", "QDS")
-"""Policies that take rewards with Dirichlet weights (``policies/dirichlet/weighted.py``)."""
+from dirichlet_bandits.policies.registry import policies_with, takes_weights
 
 MOST: Final = 100_000
 """Rewards of the past; they are stored with the study's settings."""
@@ -78,28 +66,13 @@ def check_borrow(borrow: float | None, segments: object, history: object, policy
 
 def _check_state(policy: Policy, field: str) -> None:
     """Refuse a policy that cannot take rewards of the past."""
-    if has_own(verbs.note, type(policy.params)) or has_own(verbs.prepare, type(policy.params)):
+    if follows_time(policy.params):
         reason = "whose state depends on when trials were asked for"
         raise ArgumentError(field, f"None with {policy!r}, {reason}", "past rewards")
 
 
 def _check_weights(policy: Policy, field: str, others: str, weight: object) -> None:
     """Refuse a policy that cannot take rewards with weights between 0 and 1."""
-    name = type(policy).__name__
-    known = name in (*COUNTED, "NPTS") or (name in BY_DUELS and getattr(policy, "level", None) is None)
-    if not (known and type(policy) is policy_class(name)):
-        able = f"{', '.join(COUNTED)}, NPTS, {', '.join(BY_DUELS)} without a level"
-        raise ArgumentError(field, f"{others} with {policy!r} (other weights: {able})", weight)
-
-
-def weighted_tally(past: Sequence[Floats], weight: float) -> Tally:
-    """Return counts and means of weighted past rewards: the state of a policy before its first observation."""
-    n = len(past)
-    counts: Any = np.zeros(n)  # not whole, unlike those of other tallies
-    state = Tally(counts, np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, math.inf), np.full(n, -math.inf))
-    for arm, x in enumerate(past):
-        if x.size:
-            state.pulls[arm], state.sums[arm] = weight * x.size, weight * math.fsum(x)
-            state.lows[arm], state.highs[arm] = x.min(), x.max()
-            state.means[arm] = min(max(state.sums[arm] / state.pulls[arm], x.min()), x.max())
-    return state
+    if not takes_weights(policy):
+        able = ", ".join(policies_with("weighted"))
+        raise ArgumentError(field, f"{others} with {policy!r} (other weights: {able} without a level)", weight)

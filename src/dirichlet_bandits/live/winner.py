@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.compiler.interrupts import shielded
 from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.inference.differences import CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Claim, Evidence
@@ -22,8 +23,8 @@ from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.winner import DELTA, Arms, Winner, find_winner
 from dirichlet_bandits.live.direction import mirrored
 from dirichlet_bandits.live.events import WinnerDeclared
-from dirichlet_bandits.live.interrupts import shielded
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.records import TOLD
 from dirichlet_bandits.live.view import StudyView
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.propensity import propensities
@@ -63,14 +64,14 @@ class Followed:
             self._as_of, self._read = as_of, 0
             self._decided: list[int] = []  # trials that were decided here, and do not count yet, in order
             self.evidence = Evidence(len(view.names), self._bounds)
-        records = view.whole.records
+        records = view.whole.records.trials
         new = [trial for trial in map(view.id, range(self._read, len(view.arm_of))) if trial not in view.whole.repeats]
         self._read = len(view.arm_of)
-        self._decided += [trial for trial in new if trial not in records.past]
-        self._add_apart(view, [trial for trial in new if trial in records.past])
+        self._decided += [trial for trial in new if not records[trial].past]
+        self._add_apart(view, [trial for trial in new if records[trial].past])
         rounds: dict[int, list[int]] = {}
         for trial in self._decided:
-            start = records.round_of[trial]
+            start = records[trial].round
             if view.whole.is_waiting(trial):
                 rounds.pop(start, None)
                 break
@@ -78,7 +79,7 @@ class Followed:
                 break
             rounds.setdefault(start, []).append(trial)
         self._decided = self._decided[sum(map(len, rounds.values())) :]
-        self._add_rounds(view, {start: rounds[start] for start in rounds if start in records.chances_of})
+        self._add_rounds(view, {start: rounds[start] for start in rounds if start in view.whole.records.chances_of})
         return self.evidence
 
     def _add_rounds(self, view: StudyView, rounds: dict[int, list[int]]) -> None:
@@ -98,13 +99,14 @@ class Followed:
         self.evidence.add_rounds(chances[drawn], rows, *self._told(view, ids))
 
     def _add_apart(self, view: StudyView, trials: list[int]) -> None:
-        self.evidence.add_apart(*self._told(view, [trial for trial in trials if trial in view.whole.reward_of]))
+        told = [trial for trial in trials if view.whole.records.trials[trial].status == TOLD]
+        self.evidence.add_apart(*self._told(view, told))
 
     def _told(self, view: StudyView, trials: list[int]) -> tuple[Ints, Floats]:
         """Return the arms of some trials, and their rewards, NaN if they have none; large ones are good."""
-        arms = np.array([view.whole.arm_of[trial] for trial in trials], np.int64)
-        rewards = np.array([view.whole.reward_of.get(trial, np.nan) for trial in trials], np.float64)
-        return arms, self._turn(rewards)
+        records = [view.whole.records.trials[trial] for trial in trials]
+        rewards = [one.reward if one.status == TOLD else np.nan for one in records]
+        return np.array([one.arm for one in records], np.int64), self._turn(np.array(rewards, np.float64))
 
 
 def _propensities(policy: Policy, histories: list[list[float]]) -> Floats:

@@ -27,7 +27,7 @@ _NODES: Final = 16
 _STEPS: Final = np.concatenate([-(2.0 ** np.arange(10, -1, -1)), [0.0], 2.0 ** np.arange(11)])  # edges, in widths
 
 
-class Variable(NamedTuple):
+class RandomVariable(NamedTuple):
     """A random variable: its approximate location, and its tails P(X <= v) and P(X > v) for rows of values v.
 
     Neighbors in a row are close to each other. ``knots`` are points where the distribution function is not
@@ -43,29 +43,31 @@ class Variable(NamedTuple):
     least: float = -np.inf
 
 
-def constant(value: float) -> Variable:
+def constant(value: float) -> RandomVariable:
     """Return the variable that always equals this value."""
-    return Variable(value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)), least=value)
+    return RandomVariable(
+        value, 0.0, lambda v: (np.where(v >= value, 1.0, 0.0), np.where(v >= value, 0.0, 1.0)), least=value
+    )
 
 
-def gaussian(mean: float, deviation: float) -> Variable:
+def gaussian(mean: float, deviation: float) -> RandomVariable:
     """Return a normal variable."""
 
     def tails(v: Floats) -> tuple[Floats, Floats]:
         z = (v - mean) / deviation
         return scipy.special.ndtr(z), scipy.special.ndtr(-z)
 
-    return Variable(mean, deviation, tails)
+    return RandomVariable(mean, deviation, tails)
 
 
-def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
+def argmax_probabilities(variables: Sequence[RandomVariable]) -> Floats:
     """Return the probability that each of these independent variables is the largest; ties share theirs equally.
 
     The sum is 1 up to the error of the quadrature, so a caller can check it.
 
     >>> def uniform(high):
     ...     tails = lambda v: (np.clip(v / high, 0, 1), 1 - np.clip(v / high, 0, 1))
-    ...     return Variable(high / 2, high / 4, tails, np.array([0.0, high]))
+    ...     return RandomVariable(high / 2, high / 4, tails, np.array([0.0, high]))
     >>> argmax_probabilities([uniform(1.0), uniform(2.0)]).round(12)
     array([0.25, 0.75])
     >>> argmax_probabilities([constant(1.5), constant(1.5), uniform(2.0)])
@@ -86,7 +88,7 @@ def argmax_probabilities(variables: Sequence[Variable]) -> Floats:
     return chances
 
 
-def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
+def _integrals(variables: Sequence[RandomVariable], floor: float) -> Floats:
     """Return the integral for each variable over v > floor, from panels that are halved where necessary."""
     left, right, asked = _first_panels(variables, floor)
     value, error, rounding = _panels(variables, left, right, asked)
@@ -109,7 +111,7 @@ def _integrals(variables: Sequence[Variable], floor: float) -> Floats:
     return np.maximum(value.sum(axis=1), 0.0)
 
 
-def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, Floats, Flags]:
+def _first_panels(variables: Sequence[RandomVariable], floor: float) -> tuple[Floats, Floats, Flags]:
     """Return the panels that can matter between the edges of all variables, and which variables to evaluate on each.
 
     Distribution functions increase, so their values at the two ends bound each integral over a panel. A variable that
@@ -129,7 +131,9 @@ def _first_panels(variables: Sequence[Variable], floor: float) -> tuple[Floats, 
     return edges[:-1][keep], edges[1:][keep], asked[:, keep]
 
 
-def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: Flags) -> tuple[Floats, Floats, Floats]:
+def _panels(
+    variables: Sequence[RandomVariable], left: Floats, right: Floats, asked: Flags
+) -> tuple[Floats, Floats, Floats]:
     """Return the integral over each panel for each variable, an estimate of its error, and the part due to rounding."""
     nodes, weights, slope, last = _RULE
     half = 0.5 * (right - left)[:, None]
@@ -148,7 +152,7 @@ def _panels(variables: Sequence[Variable], left: Floats, right: Floats, asked: F
     return integrand @ weights, error, PANEL_ROUNDING * ((of_tails + of_v) * others).max(axis=2)
 
 
-def _tails(variables: Sequence[Variable], v: Floats, asked: Flags) -> tuple[Floats, Floats]:
+def _tails(variables: Sequence[RandomVariable], v: Floats, asked: Flags) -> tuple[Floats, Floats]:
     """Return P(X <= v) and P(X > v) for each variable; 1 and 0 in the rows in which it is not evaluated."""
     below, above = np.ones((len(variables), *v.shape)), np.zeros((len(variables), *v.shape))
     for k, variable in enumerate(variables):

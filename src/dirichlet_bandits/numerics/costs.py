@@ -83,28 +83,6 @@ CONTEST_STEPS: Final = 16
 CONTEST_SHARE: Final = 64
 """... plus one step per this many pulls so far."""
 
-CEILING_SHARE: Final = 32
-"""Ceilings of upper confidence bounds hold until the time has grown by one part in this many."""
-
-RINGS_IN_VAIN: Final = 0.3
-"""A certificate of MED may make its clock ring this much more often than the weights at the leader's mean need ..."""
-
-RINGS_SPARED: Final = 0.02
-"""... or this often per pull, if that is more: a ring costs about as much as ten new certificates."""
-
-CERTIFICATE_WORN: Final = 0.5
-"""MED replaces a certificate when a ring finds its ceiling this far above the weight, in logarithm."""
-
-FEWEST_REPEATED: Final = 32
-"""Pulls of the leader below which MED makes them one by one, if rewards are only counted: repeated pulls begin by
-handing over the run. Where rewards are kept, handing over their places one by one costs more."""
-
-MARKS_COST: Final = 100
-"""Marking a random subset by bits takes as long as drawing this many rewards one by one ..."""
-
-MARKS_SHARE: Final = 10
-"""... plus one reward per this many from which they are drawn."""
-
 SPLINE_REWARDS: Final = 80
 """With more rewards, kept contours give the density of a reweighted mean faster than splines."""
 

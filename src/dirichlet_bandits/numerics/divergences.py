@@ -59,27 +59,6 @@ def divergence(family: int, sigma: float, x: float, y: float) -> float:
 
 
 @jit
-def divergence_slope(family: int, sigma: float, x: float, y: float) -> float:
-    """Return the derivative of d(x, y) in y: (y - x) / V(y), where V is the variance as a function of the mean.
-
-    >>> divergence_slope(Family.GAUSSIAN, 2.0, 0.0, 4.0)
-    1.0
-    >>> divergence_slope(Family.BERNOULLI, 1.0, 0.25, 0.5)
-    1.0
-
-    Reference: Cappe, Garivier, Maillard, Munos and Stoltz (2013), Kullback-Leibler upper confidence bounds for
-    optimal sequential allocation, section 3.
-    """
-    if x == y:
-        return 0.0
-    if family == Family.GAUSSIAN:
-        return (y - x) / (sigma * sigma)
-    if family == Family.BERNOULLI:
-        return (y - x) / (y * (1.0 - y))
-    return (y - x) / (y if family == Family.POISSON else y * y)
-
-
-@jit
 def _poisson(x: float, y: float, move: float) -> float:
     """Return the Poisson divergence from x to y = x + move. Two make the Bernoulli one, as the linear terms cancel."""
     if x == 0.0 or y == 0.0:

@@ -29,9 +29,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from dirichlet_bandits.compiler import INNER_OPTIONS, jit
+from dirichlet_bandits.compiler import INNER_OPTIONS, jit, overload
 from dirichlet_bandits.types import Floats
 
 FALL: Final = 32.0

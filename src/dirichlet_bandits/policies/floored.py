@@ -1,32 +1,55 @@
-"""A floor under another policy: every arm is pulled with at least a given probability."""
+"""Floors under a policy's decisions, so that every arm is pulled with at least a given probability.
+
+With probability sum_j f_j, the policy does not decide; instead, a single arm is pulled, arm i with probability f_i.
+Otherwise, the policy decides. If p_i is the probability that arm i is in the policy's next round, then it is in the
+next round with probability f_i + (1 - sum_j f_j) p_i. Simulations and live studies share this formula and the draw.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.engine.verbs import has_own, implements
+from dirichlet_bandits.engine.verbs import implements
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.policies.mixing import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, propensities, state_propensities
-from dirichlet_bandits.policies.registry import propensities_of, register
-from dirichlet_bandits.policies.wrapping import AroundAny
+from dirichlet_bandits.policies.registry import AroundAny, register
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
 
 
+def mixed(own: Floats, floors: Floats) -> Floats:
+    """Return the probability that each arm is in the next round, from the policy's own probabilities and the floors.
+
+    >>> import numpy as np
+    >>> mixed(np.array([0.0, 1.0]), np.array([0.1, 0.1])).round(6)
+    array([0.1, 0.9])
+    """
+    return floors + max(1.0 - float(floors.sum()), 0.0) * own
+
+
+@jit
+def forced_arm(floors: Floats, uniform: float) -> int:
+    """Return the arm to pull alone, or -1 if the policy decides; ``uniform`` is drawn from [0, 1).
+
+    >>> import numpy as np
+    >>> [forced_arm.py_func(np.array([0.2, 0.1]), u) for u in (0.19, 0.2, 0.31)]
+    [0, 1, -1]
+    """
+    reached = 0.0
+    for arm in range(floors.size):
+        reached += floors[arm]
+        if uniform < reached:
+            return arm
+    return -1
+
+
 class FlooredParams(NamedTuple):
     """Parameters of the inner policy, and the floor: the probability with which a decision pulls a given arm alone."""
-
-    inner: Any
-    floor: float
-
-
-class FlooredForgettingParams(NamedTuple):
-    """The same parameters for an inner policy that forgets, and so depends on the decision of each reward."""
 
     inner: Any
     floor: float
@@ -63,6 +86,7 @@ class Floored(AroundAny):
     guarantee: ClassVar[str] = "linear"
     reference: ClassVar[str] = "Degenne et al. (2019)"
     wraps: ClassVar[tuple[str, ...]] = ("ThompsonSampling", "RDS", "NPTS")
+    example_parameters: ClassVar = {"floor": 0.1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,45 +99,40 @@ class Floored(AroundAny):
         super().check_arms(n_arms)
 
     @property
-    def params(self) -> FlooredParams | FlooredForgettingParams:
-        inner = self.policy.params
-        follows_time = has_own(verbs.note, type(inner)) or has_own(verbs.prepare, type(inner))
-        kind = FlooredForgettingParams if follows_time else FlooredParams
-        return kind(inner, float(self.floor))
+    def params(self) -> FlooredParams:
+        return FlooredParams(self.policy.params, float(self.floor))
 
     def check_reward(self, reward: float) -> None:
         """Refuse any reward that the inner policy refuses."""
         self.policy.check_reward(reward)
 
 
-@implements(verbs.init, FlooredParams, FlooredForgettingParams)
-def init_inner(policy: Any, n_arms: int) -> Any:
+@implements(verbs.init, FlooredParams, forwards=True)
+def init_inner(policy: FlooredParams, n_arms: int) -> Any:
     """Return the initial state of the inner policy."""
     return verbs.init(policy.inner, n_arms)
 
 
-@implements(verbs.update, FlooredParams, FlooredForgettingParams)
-def update_inner(policy: Any, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
+@implements(verbs.update, FlooredParams, forwards=True)
+def update_inner(policy: FlooredParams, state: Any, arm: int, reward: float, rng: np.random.Generator) -> Any:
     """Update the inner policy, which learns from all rewards."""
     return verbs.update(policy.inner, state, arm, reward, rng)
 
 
-@implements(verbs.note, FlooredForgettingParams)
-def note_inner(policy: FlooredForgettingParams, state: Any, decision: int, now: int) -> None:
+@implements(verbs.note, FlooredParams, forwards=True)
+def note_inner(policy: FlooredParams, state: Any, decision: int, now: int) -> None:
     """Pass the number of the decision and the time on to the inner policy."""
     verbs.note(policy.inner, state, decision, now)
 
 
-@implements(verbs.prepare, FlooredForgettingParams)
-def prepare_inner(
-    policy: FlooredForgettingParams, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator
-) -> Any:
+@implements(verbs.prepare, FlooredParams, forwards=True)
+def prepare_inner(policy: FlooredParams, state: Any, waiting: Ints, earliest: Ints, rng: np.random.Generator) -> Any:
     """Pass the outstanding rewards on to the inner policy."""
     return verbs.prepare(policy.inner, state, waiting, earliest, rng)
 
 
-@implements(verbs.select, FlooredParams, FlooredForgettingParams)
-def force_or_ask(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
+@implements(verbs.select, FlooredParams)
+def force_or_ask(policy: FlooredParams, state: Any, rng: np.random.Generator) -> Ints:
     """Return one arm forced by the floor, or the inner policy's selection; arms without rewards come first."""
     arms = unpulled(state.pulls, rng)
     if arms.size == 0:
@@ -156,16 +175,6 @@ def _mixed(policy: Floored, own: Floats) -> Floats:
     return mixed(own, np.full(own.size, float(policy.floor)))
 
 
-def obstacle(policy: Floored) -> str:
-    """Return the obstacle of the inner policy, or an empty string if it has none."""
-    propensities_of(policy.policy)
-    return ""
-
-
 register(
-    Floored,
-    probability=floored_propensities,
-    from_histories=floored_from_histories,
-    incremental=IncrementalFloored,
-    obstacle=obstacle,
+    Floored, probability=floored_propensities, from_histories=floored_from_histories, incremental=IncrementalFloored
 )

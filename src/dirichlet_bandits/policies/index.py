@@ -3,23 +3,22 @@
 The verbs here are the defaults of all policies. A policy with another state or another way to decide registers its own.
 """
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, jit
+from dirichlet_bandits.compiler import Direct, borrowed, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
-from dirichlet_bandits.engine.verbs import specialized, verb
-from dirichlet_bandits.numerics.argmax import Variable, argmax_probabilities
-from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.engine.verbs import specialized
+from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities
 from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
-from dirichlet_bandits.numerics.kinf_series import make_expansions
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.types import Floats, Ints, Records
+from dirichlet_bandits.types import Floats, Ints
 
 
 @verbs.implements(verbs.init)
@@ -28,8 +27,7 @@ def init(policy: Any, n_arms: int) -> Tally:
     return new_tally(n_arms)
 
 
-@verbs.in_place
-@verbs.implements(verbs.update)
+@verbs.implements(verbs.update, random=False, in_place=True)
 def update(policy: Any, state: Tally, arm: int, reward: float, rng: np.random.Generator) -> Tally:
     """Count the reward."""
     count(state, arm, reward)
@@ -74,6 +72,7 @@ def larger(
 @verbs.implements(verbs.select)
 def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     """Return the arm with the largest index."""
+    state, rng = borrowed(state), borrowed(rng)
     total, best_mean = overview(state)
     best, largest, ties = 0, -np.inf, 0
     for arm in range(state.pulls.size):
@@ -82,28 +81,23 @@ def select(policy: Any, state: Any, rng: np.random.Generator) -> int:
     return best
 
 
-def write_indices(policy: Any, state: Any, rng: Any, values: Floats) -> None:
-    """Write the index of every arm to ``values``; an entry point."""
+def write_indices(policy: Any, state: Any, values: Floats) -> None:
+    """Write the index of every arm to ``values``, if it is not random; an entry point."""
     total, best_mean = overview(state)
     for arm in range(state.pulls.size):
-        values[arm] = verbs.index(policy, state, arm, total, best_mean, rng)
+        values[arm] = verbs.index(policy, state, arm, total, best_mean, None)
 
 
-def all_indices(policy: Policy, state: Any, rng: np.random.Generator | None) -> Floats:
-    """Return the index of every arm."""
+def all_indices(policy: Policy, state: Any) -> Floats:
+    """Return the index of every arm, if it is not random."""
     values = np.empty(state.pulls.size)
-    specialized(write_indices, policy.params)(policy.params, state, rng, values)
+    specialized(write_indices, policy.params)(policy.params, state, values)
     return values
 
 
 def index_propensities(policy: Policy, state: Any) -> Floats:
     """Return the propensities when only ties are random: the largest index is pulled, and ties are shared."""
-    return _shares(all_indices(policy, state, unused_generator(policy.params)))
-
-
-def unused_generator(params: Any) -> np.random.Generator | None:
-    """Return the last argument of an index that is not random; None if its code does not mention it."""
-    return np.random.default_rng(0) if verbs.draws(verbs.index, params) else None
+    return _shares(all_indices(policy, state))
 
 
 def _shares(values: Floats) -> Floats:
@@ -114,26 +108,33 @@ def _shares(values: Floats) -> Floats:
     return np.array([0.0 if value < largest else share if value == largest else np.nan for value in listed])
 
 
-class DirectIndices:
-    """The same as :func:`index_propensities`, for one policy and growing states of one type."""
+class DirectRule:
+    """Propensities of one policy in growing states of one type, by a compiled function that writes to an array.
 
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._params = policy.params
-        self._rng = unused_generator(self._params)
-        self._write = Direct(lambda: specialized(write_indices, self._params))
-        self._values = np.empty(n_arms)
+    ``finish`` makes propensities of what ``write(policy, state, values)`` has written.
+    """
+
+    def __init__(
+        self, policy: Policy, n_arms: int, write: Callable[..., None], finish: Callable[[Floats], Floats]
+    ) -> None:
+        self._params, self._values, self._finish = policy.params, np.empty(n_arms), finish
+        self._write = Direct(lambda: specialized(write, self._params))
 
     def propensities(self, state: Any) -> Floats:
-        """Return the propensities from the indices of all arms."""
-        self._write(self._params, state, self._rng, self._values)
-        return _shares(self._values)
+        """Return the probability that each arm is pulled next."""
+        self._write(self._params, state, self._values)
+        return self._finish(self._values)
 
     def without_compiling(self, state: Any) -> Floats | None:
-        """Return the same, or None if this would compile something or pass a generator."""
-        return self.propensities(state) if self._write.is_compiled and self._rng is None else None
+        """Return the same, or None if this would compile something."""
+        return self.propensities(state) if self._write.is_compiled else None
 
 
-def random_index_propensities(indices: Sequence[Variable]) -> Floats:
+DirectIndices = functools.partial(DirectRule, write=write_indices, finish=_shares)
+"""The same as :func:`index_propensities`, for one policy and growing states of one type."""
+
+
+def random_index_propensities(indices: Sequence[RandomVariable]) -> Floats:
     """Return the propensities when indices are random: the probability that each index is the largest.
 
     They are normalized by :func:`normalized`.
@@ -153,46 +154,3 @@ def normalized(chances: Floats) -> Floats:
         warnings.warn(f"propensities sum to 1 {total - 1.0:+.1e}: their error is of this size", stacklevel=3)
         return chances.copy()
     return chances / total
-
-
-@verb
-def incremental_index(policy: Any, state: Any, arm: int, total: int, best_mean: float, expansions: Records) -> Any:
-    """Return the arm's index up to rounding, from the stored power sums (``numerics/kinf_series.py``)."""
-
-
-def all_incremental_indices(policy: Any, state: Any, expansions: Records) -> Floats:
-    """Return the index of every arm up to rounding, from the stored power sums; an entry point."""
-    total, best_mean = overview(state)
-    indices = np.empty(state.pulls.size)
-    for arm in range(state.pulls.size):
-        indices[arm] = incremental_index(policy, state, arm, total, best_mean, expansions)
-    return indices
-
-
-class IncrementalIndices:
-    """Propensities at a cost that does not grow with the rewards, for policies with an ``incremental_index``.
-
-    Incremental indices differ from exact ones by rounding. Where rounding could matter, because arms are tied or nearly
-    tied, the exact indices decide.
-    """
-
-    def __init__(self, policy: Policy, n_arms: int) -> None:
-        self._policy = policy
-        self._indices: Callable[..., Floats] = specialized(all_incremental_indices, policy.params)
-        self._expansions = make_expansions.py_func(n_arms)  # type: ignore[attr-defined]
-
-    def indices(self, state: Any) -> Floats:
-        """Return the indices of all arms, up to rounding."""
-        return self._indices(self._policy.params, state, self._expansions)
-
-    def propensities(self, state: Any) -> Floats:
-        """Return the propensities, from incremental indices if one is the largest beyond doubt."""
-        indices = self.indices(state)
-        best = indices.argmax()
-        second = raised.py_func(float(np.delete(indices, best).max()))  # type: ignore[attr-defined]
-        if not second < indices[best]:  # ties, or NaN
-            return index_propensities(self._policy, state)
-        return np.asarray(np.arange(indices.size) == best, np.float64)
-
-    def without_compiling(self, state: Any) -> None:
-        """Return None: which indices are compiled depends on the rewards."""

@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -30,7 +32,7 @@ class Policy:
     matters to the policy. ``waits_for_all_arms`` is true if the policy cannot decide before every arm has a reward;
     other policies choose among the arms that have one, as soon as there are two. ``wraps`` names the policy classes
     that this one can wrap and for which it is compiled ahead of time; such a wrapper has a field ``policy``, and that
-    policy's ``params`` are among its own.
+    policy's ``params`` are among its own. ``example_parameters`` are sound values of the parameters without a default.
     """
 
     assumes: ClassVar[str] = "unknown"
@@ -39,6 +41,22 @@ class Policy:
     ordered_arms: ClassVar[bool] = False
     waits_for_all_arms: ClassVar[bool] = False
     wraps: ClassVar[tuple[str, ...]] = ()
+    example_parameters: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def example(cls) -> Self:
+        """Return a sound policy of this class, for example to compile it: its type decides, not its parameters.
+
+        >>> from dirichlet_bandits import SlidingWindow
+        >>> SlidingWindow.example()
+        SlidingWindow(policy=UCB1(sigma=1.0), window=100)
+        """
+        return cls(**cls.example_parameters)
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return sound policies with which all verbs of this class are compiled."""
+        return [cls.example()]
 
     @property
     def params(self) -> tuple[Any, ...]:
@@ -47,10 +65,20 @@ class Policy:
 
     @property
     def bibtex(self) -> str:
-        """The papers to cite for this policy, as BibTeX entries."""
-        from dirichlet_bandits.policies.bibliography import bibtex
+        """The papers to cite for this policy, as BibTeX entries.
 
-        return bibtex(self.reference)
+        >>> from dirichlet_bandits import NPTS
+        >>> print(NPTS(upper=1).bibtex)
+        @inproceedings{riou2020,
+          author = {Riou, Charles and Honda, Junya},
+          title = {Bandit algorithms based on {T}hompson sampling for bounded reward distributions},
+          booktitle = {Algorithmic Learning Theory},
+          year = {2020},
+        }
+        """
+        entries = Path(__file__).with_name("references.bib").read_text(encoding="utf-8").strip().split("\n\n")
+        known = dict(entry.split("\n", 1) for entry in entries)  # by a comment, the label in ``reference``
+        return "\n\n".join(known[f"% {label}"] for label in self.reference.split("; ") if f"% {label}" in known)
 
     @property
     def reward_bounds(self) -> tuple[float, float]:

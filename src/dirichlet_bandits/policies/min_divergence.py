@@ -1,125 +1,172 @@
 """The minimum empirical divergence: from an arm's rewards to the nearest distribution whose mean reaches a target.
 
 IMED, MED and DMED compare this divergence, times the arm's number of rewards, between arms. A policy registers its
-assumption once: with a family (:func:`use_family_divergence`), the divergence is d(mu_k, m); with a bound
-(:func:`use_kinf`), it is Kinf(F_k, m; upper), which depends on all rewards.
+assumption once: with a family (:func:`use_family_divergence`), the divergence is d(mu_k, m), a formula; with a bound
+(:func:`use_kinf`), it is Kinf(F_k, m; upper), which depends on all rewards. Then, and for EmpiricalKLUCB, the state has
+one number per arm, its divergence or its index. All of them are computed again with each reward, from power sums, so a
+decision takes no pass over the rewards.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, rewards
+import numpy as np
+
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline
+from dirichlet_bandits.engine.history import History, append, new_history, rewards
 from dirichlet_bandits.engine.tally import Tally
-from dirichlet_bandits.engine.verbs import implements, verb
-from dirichlet_bandits.numerics.divergences import Family, divergence, divergence_slope
+from dirichlet_bandits.engine.verbs import implements, index, init, inlined_verb, update, verb
+from dirichlet_bandits.numerics.compensated import raised
+from dirichlet_bandits.numerics.divergences import divergence
 from dirichlet_bandits.numerics.kinf import kinf_dual
-from dirichlet_bandits.numerics.kinf_series import kinf_incremental
-from dirichlet_bandits.types import Records
+from dirichlet_bandits.numerics.kinf_series import kinf_incremental, make_expansions
+from dirichlet_bandits.policies.index import overview
+from dirichlet_bandits.types import Floats, Ints, Records
+
+
+class KinfState(NamedTuple):
+    """All rewards, and a number per arm that follows from Kinf: a divergence or an index.
+
+    ``values`` are these numbers once every arm has a reward; ``expansions`` are the power sums that give them
+    (``numerics/kinf_series.py``).
+    """
+
+    pulls: Ints
+    means: Floats
+    history: History
+    expansions: Records
+    values: Floats
 
 
 @verb
 def min_divergence(policy: Any, state: Any, arm: int, target: float) -> Any:
-    """Return the least divergence to a distribution with mean at least ``target``, and its slope in the target.
+    """Return the least divergence to a distribution with mean at least ``target``.
 
     It depends only on the rewards and the target, so arms with the same rewards tie exactly.
     """
 
 
-@verb
-def approx_min_divergence(policy: Any, state: Any, expansions: Records, arm: int, m: float) -> Any:
-    """Return the divergence and its slope up to rounding."""
+@inlined_verb
+def current_divergence(policy: Any, state: Any, arm: int, best_mean: float) -> Any:
+    """Return the divergence for the largest mean as the target, up to rounding."""
+
+
+@inlined_verb
+def value_of(policy: Any, history: History, arm: int, total: int, best_mean: float, expansions: Records) -> Any:
+    """Return the arm's number in a :class:`KinfState` up to rounding, from its power sums."""
 
 
 @verb
-def coordinate(policy: Any, m: float) -> Any:
-    """Return the function of a mean in which the divergence is convex."""
-
-
-@verb
-def mean_at(policy: Any, c: float) -> Any:
-    """Return the mean with this coordinate."""
-
-
-@verb
-def slope_in_coordinate(policy: Any, slope: float, m: float) -> Any:
-    """Convert a slope in the mean to a slope in the coordinate."""
+def exact_value(policy: Any, history: History, arm: int, total: int, best_mean: float) -> Any:
+    """Return an index in a :class:`KinfState` from all rewards, so that arms with the same rewards tie exactly."""
 
 
 def use_family_divergence(*policy_types: type) -> None:
     """Use the family's divergence for these policies, whose parameters are ``family`` and ``sigma``."""
-    implements(min_divergence, *policy_types)(family_divergence)
-    implements(approx_min_divergence, *policy_types)(exact_min_divergence)
-    implements(coordinate, *policy_types)(_logarithm_if_exponential)
-    implements(mean_at, *policy_types)(_power_if_exponential)
-    implements(slope_in_coordinate, *policy_types)(_times_mean_if_exponential)
+    implements(min_divergence, *policy_types)(_family_divergence)
+    implements(current_divergence, *policy_types)(_family_divergence)
 
 
 def use_kinf(*policy_types: type) -> None:
-    """Use Kinf as the divergence of these policies, which store rewards and have an ``upper`` bound."""
-    implements(min_divergence, *policy_types)(kinf_from_rewards)
-    implements(approx_min_divergence, *policy_types)(kinf_from_power_sums)
-    implements(coordinate, *policy_types)(_mean_itself)
-    implements(mean_at, *policy_types)(_itself)
-    implements(slope_in_coordinate, *policy_types)(_slope_itself)
+    """Use Kinf as the divergence of these policies, which have an ``upper`` bound and keep it in a ``KinfState``."""
+    implements(init, *policy_types)(no_values)
+    implements(update, *policy_types, random=False)(renew_values)
+    implements(value_of, *policy_types)(kinf_from_power_sums)
+    implements(min_divergence, *policy_types)(_kinf_from_rewards)
+    implements(current_divergence, *policy_types)(_stored_divergence)
+
+
+def keeps_indices(*policy_types: type) -> None:
+    """Make these policies keep their indices in a ``KinfState``."""
+    implements(init, *policy_types)(no_values)
+    implements(update, *policy_types, random=False)(_renew_indices)
+    implements(index, *policy_types, random=False)(_stored_index)
 
 
 @jit
-def family_divergence(policy: Any, state: Tally, arm: int, target: float) -> tuple[float, float]:
-    """Return d(mu_k, target) and its slope (target - mu_k) / V(target), where V is the family's variance."""
-    mean = state.means[arm]
-    return (
-        divergence(policy.family, policy.sigma, mean, target),
-        divergence_slope(policy.family, policy.sigma, mean, target),
-    )
+def no_values(policy: Any, n_arms: int) -> KinfState:
+    """Return a state without rewards."""
+    history = new_history(n_arms)
+    return KinfState(history.pulls, history.means, history, make_expansions(n_arms), np.zeros(n_arms))
+
+
+@jit_inline
+def renew_values(policy: Any, state: KinfState, arm: int, reward: float, rng: np.random.Generator) -> KinfState:
+    """Store the reward and renew the number of every arm, because those of all arms depend on the largest mean."""
+    history = append(state.history, arm, reward, reward)
+    state = KinfState(history.pulls, history.means, history, state.expansions, state.values)
+    _renew(policy, state)
+    return state
 
 
 @jit
-def kinf_from_rewards(policy: Any, state: History, arm: int, target: float) -> tuple[float, float]:
-    """Return Kinf(F_k, target; upper) and its slope, the optimal multiplier."""
-    if state.means[arm] >= target:
-        return 0.0, 0.0
-    value, multiplier, _, _ = kinf_dual(rewards(state, arm), target, policy.upper, math.nan)
-    return value, multiplier
+def _renew(policy: Any, state: KinfState) -> None:
+    """Renew the numbers if every arm has a reward."""
+    history, expansions, values = borrowed(state.history), borrowed(state.expansions), borrowed(state.values)
+    if history.pulls.all():
+        total, best_mean = overview(history)
+        for arm in range(values.size):
+            values[arm] = value_of(policy, history, arm, total, best_mean, expansions)
+
+
+@jit_inline
+def _renew_indices(policy: Any, state: KinfState, arm: int, reward: float, rng: np.random.Generator) -> KinfState:
+    """Do the same for indices; where rounding could decide which is the largest, compute them exactly."""
+    state = renew_values(policy, state, arm, reward, rng)
+    _settle(policy, state)
+    return state
 
 
 @jit
-def exact_min_divergence(policy: Any, state: Any, expansions: Records, arm: int, m: float) -> tuple[float, float]:
-    """Return the exact divergence, because that of a family is a formula of the mean."""
-    return min_divergence(policy, state, arm, m)
+def _settle(policy: Any, state: KinfState) -> None:
+    """Compute the indices exactly if two may tie for the largest."""
+    history, values = borrowed(state.history), borrowed(state.values)
+    largest, contenders = -math.inf, 0
+    for arm in range(values.size):
+        if values[arm] > largest:
+            largest = values[arm]
+    for arm in range(values.size):
+        contenders += not raised(values[arm]) < largest  # or NaN
+    if contenders > 1 and history.pulls.all():
+        total, best_mean = overview(history)
+        for arm in range(values.size):
+            values[arm] = exact_value(policy, history, arm, total, best_mean)
 
 
 @jit
-def kinf_from_power_sums(policy: Any, state: History, expansions: Records, arm: int, m: float) -> tuple[float, float]:
-    """Return Kinf(F_k, m; upper) and its slope up to rounding, from the arm's power sums."""
-    return kinf_incremental(expansions[arm], rewards(state, arm), state.means[arm], m, policy.upper)
+def _stored_index(
+    policy: Any, state: KinfState, arm: int, total: int, best_mean: float, rng: np.random.Generator
+) -> float:
+    return state.values[arm]
 
 
 @jit
-def _mean_itself(policy: Any, m: float) -> float:
-    return m
+def _stored_divergence(policy: Any, state: KinfState, arm: int, best_mean: float) -> float:
+    return state.values[arm]
 
 
 @jit
-def _itself(policy: Any, c: float) -> float:
-    return c
+def _family_divergence(policy: Any, state: Tally, arm: int, target: float) -> float:
+    """Return d(mu_k, target)."""
+    return divergence(policy.family, policy.sigma, state.means[arm], target)
 
 
 @jit
-def _slope_itself(policy: Any, slope: float, m: float) -> float:
-    return slope
+def kinf_of(policy: Any, history: History, arm: int, target: float) -> float:
+    """Return Kinf(F_k, target; upper) from all rewards."""
+    if history.means[arm] >= target:
+        return 0.0
+    return kinf_dual(rewards(history, arm), target, policy.upper, math.nan)[0]
 
 
 @jit
-def _logarithm_if_exponential(policy: Any, m: float) -> float:
-    return math.log(m) if policy.family == Family.EXPONENTIAL else m
+def _kinf_from_rewards(policy: Any, state: KinfState, arm: int, target: float) -> float:
+    return kinf_of(policy, state.history, arm, target)
 
 
 @jit
-def _power_if_exponential(policy: Any, c: float) -> float:
-    return math.exp(c) if policy.family == Family.EXPONENTIAL else c
-
-
-@jit
-def _times_mean_if_exponential(policy: Any, slope: float, m: float) -> float:
-    return slope * m if policy.family == Family.EXPONENTIAL else slope
+def kinf_from_power_sums(
+    policy: Any, history: History, arm: int, total: int, best_mean: float, expansions: Records
+) -> float:
+    """Return Kinf(F_k, max mu; upper) up to rounding."""
+    return kinf_incremental(expansions[arm], rewards(history, arm), history.means[arm], best_mean, policy.upper)[0]

@@ -2,11 +2,13 @@
 
 A live study needs them to weight each observation by the inverse of its probability. They are computed from the same
 parts as the decisions: crossing probabilities and blocks of duels, the indices themselves, or the distributions of
-random indices. Each family defines its own (``probability.py`` in its folder) and registers them.
+random indices. Each family defines its own and registers them.
 
 To add a policy of your own, use :func:`propensity_of`. A round-based policy may define ``win_probability`` instead: the
 compiled probability of winning a duel, registered with ``implements`` like the duel itself.
 """
+
+from __future__ import annotations  # help() then shows short names
 
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
@@ -18,7 +20,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import Incremental, Propensities, propensities_of
+from dirichlet_bandits.policies.registry import Incremental, Registration, propensities_of, rule_of
 from dirichlet_bandits.policies.written import as_policy
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array
@@ -69,8 +71,10 @@ def propensities(policy: Policy | str, histories: Histories) -> Floats | dict[st
     return chances
 
 
-def _of_rewards(known: Propensities, policy: Policy, data: list[Floats]) -> Floats:
+def _of_rewards(known: Registration, policy: Policy, data: list[Floats]) -> Floats:
     if known.from_histories is not None and all(x.size for x in data):
+        if isinstance(known.from_histories, str):
+            raise ArgumentError("policy", known.from_histories, policy)
         return known.from_histories(policy, data)
     state = policy.init(len(data))
     rng = np.random.default_rng(0)  # required by `update`; policies that draw from it have a rule for histories
@@ -90,8 +94,7 @@ def state_propensities(policy: Policy, state: Any) -> Floats:
 
     Reference: see :func:`propensities`.
     """
-    rule = propensities_of(policy).from_state
-    assert rule is not None  # or the policy would have been refused
+    rule = rule_of(policy)
     return _of_opening(state) if _opens(state) else rule(policy, state)
 
 

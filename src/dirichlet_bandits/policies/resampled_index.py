@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from dirichlet_bandits.compiler import entry_point, jit
-from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
+from dirichlet_bandits.numerics.argmax import RandomVariable, Tails, constant
 from dirichlet_bandits.numerics.contour import build, evaluate, make
 from dirichlet_bandits.numerics.crossing import log_crossing
 from dirichlet_bandits.numerics.saddle import saddle
@@ -22,7 +22,7 @@ _FEW: Final = 16  # with fewer distinct values, the distribution is a spline wit
 _WHOLE: Final = 1e-11  # a relative distance to a whole number that only rounding can explain
 
 
-def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
+def resampled_index(points: Floats, weights: Floats, upper: float) -> RandomVariable:
     """Return the distribution of the index of NPTS for a sample, compressed if the sample is large."""
     knots = np.unique(points)
     points, weights = np.append(points, upper), np.append(weights, 1.0)
@@ -38,7 +38,7 @@ def resampled_index(points: Floats, weights: Floats, upper: float) -> Variable:
     tails: Tails = functools.partial(crossing_tails, points, weights, center)
     # Logarithms of n factors near 1, each about 1/sqrt(n) from it, are summed and cancel.
     rounding = 10.0 * math.sqrt(total) * float(np.finfo(np.float64).eps)
-    return Variable(center, width, tails, np.append(knots, upper), rounding)
+    return RandomVariable(center, width, tails, np.append(knots, upper), rounding)
 
 
 def crossing_tails(points: Floats, weights: Floats, center: float, v: Floats) -> tuple[Floats, Floats]:

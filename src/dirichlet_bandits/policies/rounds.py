@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, jit
+from dirichlet_bandits.compiler import Direct, borrowed, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import specialized, verb
@@ -35,6 +35,7 @@ def leader_of(pulls: Ints | Floats, means: Floats, rng: np.random.Generator) -> 
 @jit
 def duel_round(policy: Any, state: Any, rng: np.random.Generator) -> Ints:
     """Play one round of duels: ``select`` of every round-based policy."""
+    state, rng = borrowed(state), borrowed(rng)
     leader = leader_of(state.pulls, state.means, rng)
     winners = np.empty(state.pulls.size, np.int64)
     n_winners = 0
@@ -106,9 +107,9 @@ def average_over_leaders(state: Any, wins: Callable[[int], Floats]) -> Floats:
 
 
 class IncrementalDuels:
-    """Propensities of a policy with an ``incremental_win_probability``; each family provides its memory."""
+    """Propensities of a policy with a ``win_probability``, or with an incremental one and a memory for it."""
 
-    def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any]) -> None:
+    def __init__(self, policy: Policy, n_arms: int, memory: Callable[[int], Any] = lambda n_arms: None) -> None:
         self._params = policy.params
         self._write = Direct(lambda: specialized(write_wins, self._params))
         self._memory, self._chances = memory(n_arms), np.empty(n_arms)

@@ -1,11 +1,14 @@
-"""Policies as text, ``NPTS(upper=1)``, and as tables: ``{policy = "NPTS", upper = 1}``."""
+"""Policies as text, ``NPTS(upper=1)``, as tables, ``{policy = "NPTS", upper = 1}``, and by short names."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, overload
 
-from dirichlet_bandits import policies
+from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.policies.detectors import CUSUM, GLR, MeanShift
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.registry import policy_class
+from dirichlet_bandits.policies.registry import all_policies, policy_class
 from dirichlet_bandits.specs import FieldError, Language, choose, chosen, make, one_table, under
 
 INNER: Final = "inner"
@@ -14,33 +17,27 @@ INNER: Final = "inner"
 PARTS: Final = frozenset({"detector"})
 """Parameters that are objects with parameters of their own."""
 
-_DETECTORS: Final = ("GLR", "CUSUM", "MeanShift")
 
+class _Policies(Mapping[str, type[Policy]]):
+    """The library's policies by name; a family is imported when one of its policies is named."""
 
-class _Classes(Mapping[str, type[Any]]):
-    """Public classes by name; a family of policies is imported when one of its classes is named."""
-
-    def __init__(self, find: Callable[[str], type[Any] | None], names: Sequence[str] = ()) -> None:
-        self._find, self._names = find, names
-
-    def __getitem__(self, name: str) -> type[Any]:
-        if (found := self._find(name)) is None:
+    def __getitem__(self, name: str) -> type[Policy]:
+        if (found := policy_class(name)) is None:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return filter(self._find, self._names or dir(policies))
+        return iter(all_policies())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-def _detector(name: str) -> type[Any] | None:
-    return getattr(policies, name) if name in _DETECTORS else None
+        return len(all_policies())
 
 
 POLICY: Final = Language(
-    "a policy such as RDS or NPTS(upper=1)", _Classes(policy_class), "a policy", _Classes(_detector, _DETECTORS)
+    "a policy such as RDS or NPTS(upper=1)",
+    _Policies(),
+    "a policy",
+    {kind.__name__: kind for kind in (GLR, CUSUM, MeanShift)},
 )
 """The texts that describe the library's policies."""
 
@@ -70,6 +67,10 @@ parameter once (got 'UCB1(sigma=1, sigma=2)')
     return made
 
 
+Policies = Mapping[str, Policy | str] | Sequence[Policy | str] | Policy | str
+"""One or several policies of the library, as :func:`as_policies` takes them."""
+
+
 @overload
 def as_policy(policy: Policy | str, where: str = ...) -> Policy: ...
 
@@ -83,14 +84,44 @@ def as_policy(policy: object, where: str = "policy") -> Any:
     return parse_policy(policy, where) if isinstance(policy, str) else policy
 
 
+def as_policies(given: object, where: str = "policies", classes: Collection[str] = ()) -> dict[str, Any]:
+    """Return policies by name, given as a dict, a list or a single one, each as such or as a text.
+
+    A policy without a name is named by its class and by what distinguishes it. Without a dict, a text that is one of
+    the names in ``classes`` stays what it is.
+
+    >>> as_policies(["RDS", "UCB1(sigma=1)", "NPTS"], classes=["NPTS"])
+    {'RDS': RDS(rho='sqrt-log', level=None), 'UCB1': UCB1(sigma=1), 'NPTS': 'NPTS'}
+    >>> as_policies("RDS") == as_policies({"RDS": "RDS()"}) == as_policies(parse_policy("RDS"))
+    True
+    """
+    if isinstance(given, Mapping):
+        return {name: as_policy(policy, f"{where}[{name!r}]") for name, policy in given.items()}
+    several = {f"{where}[{k}]": x for k, x in enumerate(given)} if isinstance(given, list | tuple) else {where: given}
+    made = [x if isinstance(x, str) and x in classes else as_policy(x, place) for place, x in several.items()]
+    kept = [policy for policy in made if isinstance(policy, str)]
+    others = iter(short_names([policy for policy in made if not isinstance(policy, str)], taken=kept))
+    named = {policy if isinstance(policy, str) else next(others): policy for policy in made}
+    if len(named) < len(made):
+        raise ArgumentError(where, "different from each other, or named by a dict", made)
+    return named
+
+
 def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
     """Return the policy of a table: the name of its class, its parameters, and tables of the objects among them.
+
+    Or ``policy`` is a text with the parameters, ``"NPTS(upper=1)"``.
 
     >>> policy_from_table("it", {"policy": "SlidingWindow", "window": 5, "inner": {"policy": "NPTS", "upper": 1}})
     SlidingWindow(policy=NPTS(upper=1), window=5)
     """
-    kind: type[Policy] = chosen(where, "policy", POLICY.known, table)
     given = {key: value for key, value in table.items() if key not in ("name", "policy")}
+    text = table.get("policy")
+    if isinstance(text, str) and "(" in text:
+        for key in given:
+            raise FieldError(f"'{where}.{key}' is not needed: the policy is written with its parameters")
+        return parse_policy(text, f"{where}.policy")
+    kind: type[Policy] = chosen(where, "policy", POLICY.known, table)
     for key in PARTS & given.keys():
         part = under(where, one_table, given, key)
         given[key] = choose(f"{where}.{key}", key, POLICY.parts, part or {})
@@ -101,3 +132,37 @@ def policy_from_table(where: str, table: Mapping[str, Any]) -> Policy:
         del given[INNER]
         given = {"policy": policy_from_table(f"{where}.{INNER}", found), **given}
     return make(where, kind, given, called=kind.__name__)
+
+
+def short_names(policies: Sequence[object], taken: Collection[str] = ()) -> list[str]:
+    """Return the class name of each policy, with the parameters that differ, or a number, if a class occurs twice.
+
+    Names in ``taken`` are not used again; such a policy is called by its repr. Equal policies get equal names.
+
+    >>> from dirichlet_bandits import RDS, UCB1
+    >>> short_names([RDS(), UCB1(sigma=0.5), UCB1(sigma=2.0)])
+    ['RDS', 'UCB1(sigma=0.5)', 'UCB1(sigma=2.0)']
+    >>> short_names([UCB1(sigma=0.5)], taken=["UCB1"])
+    ['UCB1(sigma=0.5)']
+    """
+    classes = [type(policy).__name__ for policy in policies]
+    counts, numbers = Counter(classes), Counter[str]()
+    names = []
+    for policy, kind in zip(policies, classes, strict=True):
+        name = kind
+        if counts[kind] > 1 and dataclasses.is_dataclass(policy):
+            alike = [other for other, called in zip(policies, classes, strict=True) if called == kind]
+            different = _different(alike)
+            given = ", ".join(f"{field}={getattr(policy, field)!r}" for field in different)
+            name = f"{kind}({given})" if given else kind
+        elif counts[kind] > 1:
+            numbers[kind] += 1
+            name = f"{kind} {numbers[kind]}"
+        names.append(repr(policy) if name in taken else name)
+    return names
+
+
+def _different(policies: Sequence[object]) -> list[str]:
+    """Return the fields in which policies of one class differ."""
+    fields = [field.name for field in dataclasses.fields(policies[0])]  # type: ignore[arg-type]
+    return [name for name in fields if len({repr(getattr(policy, name)) for policy in policies}) > 1]

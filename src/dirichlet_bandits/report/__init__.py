@@ -1,22 +1,5 @@
 """The report: read results, draw figures and tables, judge claims, and write one self-contained page."""
 
-from dirichlet_bandits.report.chapters import Chapter, kinf_chapter, qds_chapter, random_chapter, regret_chapter
-from dirichlet_bandits.report.judging import Comparison, Verdict, judge_regret
-from dirichlet_bandits.report.paper import Reproduction, reproduce
-from dirichlet_bandits.report.writing import Making, sentence, write
+from dirichlet_bandits.lazy import public_names
 
-__all__ = [
-    "Chapter",
-    "Comparison",
-    "Making",
-    "Reproduction",
-    "Verdict",
-    "judge_regret",
-    "kinf_chapter",
-    "qds_chapter",
-    "random_chapter",
-    "regret_chapter",
-    "reproduce",
-    "sentence",
-    "write",
-]
+__getattr__, __dir__ = public_names(__name__)

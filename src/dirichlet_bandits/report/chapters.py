@@ -2,31 +2,50 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from dirichlet_bandits.arms import Bandit, Mean
 from dirichlet_bandits.display.numbers import measured
-from dirichlet_bandits.experiments import Experiment, KinfStudy, Panel, Published, QDSStudy
-from dirichlet_bandits.experiments.random_arms import RandomArms
-from dirichlet_bandits.report import figures, judging, regret_figures
+from dirichlet_bandits.report import figures, judging
+from dirichlet_bandits.report.claims import NOWHERE, Claim, Panel, PlotSettings, Published
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import student
+from dirichlet_bandits.results.comparison import student
+from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NOWHERE = Published(place="", about="")
 _STATISTICS = {"mean": "mean", "stderr": "s.e.", "std": "std", "q05": "5%", "q95": "95%"}
 _LOWEST, _TIED = "★", "≈"
 _PRINTED = {"mean": "paper: mean", "std": "std", "q05": "5%", "q95": "95%"}
 
 
-class Picture(NamedTuple):
+class Subject(Protocol):
+    """What a report must know of a simulation besides its result; an experiment has it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def bandit(self) -> Bandit | World: ...
+    @property
+    def replications(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def plot(self) -> PlotSettings: ...
+    @property
+    def figures(self) -> Sequence[Panel]: ...
+    @property
+    def paper(self) -> Published | None: ...
+    @property
+    def claims(self) -> Sequence[Claim]: ...
+
+
+class ChapterFigure(NamedTuple):
     """A figure, the name of its files, and its caption."""
 
     name: str
@@ -34,7 +53,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class Table(NamedTuple):
+class ChapterTable(NamedTuple):
     """A table with raw numbers for its CSV file, the name of that file, and its caption.
 
     ``headers`` are the headings to show; two columns may share one. ``marks`` has one mark per row, shown after its
@@ -50,7 +69,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapter:
-    """What the report says about one experiment.
+    """What the report says about one subject.
 
     ``scale`` is its size in words, ``seconds`` the processor time by policy, including earlier runs that were resumed,
     ``wall`` the wall-clock time of this run, and ``command`` the command that reproduces it.
@@ -61,8 +80,8 @@ class Chapter:
     paper: Published
     scale: str
     seed: int | None
-    pictures: Sequence[Picture]
-    tables: Sequence[Table]
+    pictures: Sequence[ChapterFigure]
+    tables: Sequence[ChapterTable]
     verdicts: Sequence[Verdict]
     seconds: dict[str, float] = field(default_factory=dict)
     wall: float = 0.0
@@ -73,41 +92,37 @@ class Chapter:
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
-def regret_chapter(
-    name: str, experiment: Experiment, result: Result, quick: bool, runs_are: str = "replications"
-) -> Chapter:
+def regret_chapter(name: str, subject: Subject, result: Result, quick: bool, runs_are: str = "replications") -> Chapter:
     """Write the chapter of a simulation of regret."""
     runs = int(result.summary()["replications"].min())
     note = f"quick run: {runs} {runs_are}" if quick else ""
     over = f"{runs} {runs_are} of {measured(result.horizon)} pulls"
-    unit = experiment.plot.in_unit
+    unit = subject.plot.in_unit
     caption = (
         f"{_label(result)}{unit} after {measured(result.horizon)} pulls, {runs} {runs_are}; s.e. is the standard error "
         f"of the mean. {_LOWEST} marks the lowest mean; {_TIED} cannot be distinguished from it."
     )
-    paper = experiment.paper or _NOWHERE
+    paper = subject.paper or NOWHERE
     pictures = (
-        [_final_picture(name, experiment, result, over)]
-        if paper.of
-        else _pictures(name, experiment, result, over, runs_are)
+        [_final_picture(name, subject, result, over)] if paper.of else _pictures(name, subject, result, over, runs_are)
     )
-    tables = [_regret_table(name, experiment, result, caption, at_scale=not quick and not paper.of)]
-    bandit = experiment.bandit
+    tables = [_regret_table(name, subject, result, caption, at_scale=not quick and not paper.of)]
+    bandit = subject.bandit
     if runs_are == "replications" and isinstance(bandit, Bandit) and not isinstance(bandit.objective, Mean):
-        tables.append(_arms_table(name, experiment, bandit))
+        tables.append(_arms_table(name, subject, bandit))
     return Chapter(
         name=name,
-        title=experiment.title,
+        title=subject.title,
         paper=paper,
         scale=over,
-        seed=experiment.seed,
-        pictures=_marked(pictures, note),
+        seed=subject.seed,
+        pictures=marked(pictures, note),
         tables=tables,
-        verdicts=[judging.judge_regret(claim, result) for claim in experiment.claims],
+        verdicts=[judging.judge_regret(claim, result) for claim in subject.claims],
     )
 
 
-def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
+def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> ChapterFigure | None:
     """Draw one figure of all experiments on regret that share a policy with another one, or of the only one."""
     found: dict[str, dict[str, float]] = {}
     for chapter in chapters:
@@ -125,123 +140,33 @@ def headline(chapters: Sequence[Chapter], own: Sequence[str]) -> Picture | None:
         "Mean regret of each policy as a multiple of the lowest in the same experiment; policies that stay near 1 "
         "in all experiments are at the top." + (f" Bold: the paper's own, {', '.join(own)}." if own else "")
     )
-    return Picture("headline", regret_figures.headline(linked, own), caption)
+    return ChapterFigure("headline", figures.headline(linked, own), caption)
 
 
-def random_chapter(name: str, study: RandomArms, result: Result, quick: bool) -> Chapter:
-    """Write the chapter of one run on each of many random problems; its figure of distributions shows the first."""
-    return regret_chapter(name, study.experiment(), result, quick, runs_are="random problems")
-
-
-def kinf_chapter(name: str, study: KinfStudy, values: xr.Dataset, quick: bool) -> Chapter:
-    """Write the chapter of the empirical Kinf."""
-    note = f"quick run: {study.samples} replications" if quick else ""
-    pictures = [
-        Picture(
-            f"{name}-{law.lower()}",
-            figures.kinf_laws(study, values, law),
-            f"{law}: density of the empirical Kinf over {study.samples} samples, and Kinf in the family.",
-        )
-        for law in study.laws
-    ]
-    pictures.append(
-        Picture(
-            f"{name}-slopes",
-            figures.kinf_slopes(study, values),
-            "Log of the mean empirical Kinf against log log n. Dashed lines are fits; dotted ones, Kinf in the family.",
-        )
-    )
-    rows = [
-        {
-            "law": law,
-            "n": int(n),
-            "mean": float(x.mean()),
-            "std": float(x.std(ddof=1)),
-            "q05": float(x.quantile(0.05)),
-            "q95": float(x.quantile(0.95)),
-            "family": float(values["family"].sel(law=law)),
-        }
-        for law in study.laws
-        for n in study.shown
-        for x in [values["kinf"].sel(law=law, size=n)]
-    ]
-    headers = ("distribution", "n", "mean", "std", "5%", "95%", "in the family")
-    caption = f"Empirical Kinf over {study.samples} samples."
-    return Chapter(
-        name=name,
-        title=study.title,
-        paper=study.paper or _NOWHERE,
-        scale=f"{study.samples} samples of up to {measured(study.sizes[-1])} observations",
-        seed=study.seed,
-        pictures=_marked(pictures, note),
-        tables=[Table(name, pd.DataFrame(rows), headers, caption)],
-        verdicts=[judging.judge_kinf(claim, study, values) for claim in study.claims],
-    )
-
-
-def qds_chapter(name: str, study: QDSStudy, values: xr.Dataset, quick: bool) -> Chapter:
-    """Write the chapter of the quantile condition."""
-    pictures = [
-        Picture(
-            f"{name}-{panel.name.lower().replace(', ', '-')}",
-            figures.qds(panel, values),
-            f"{panel.name}: both sides of the condition, with {panel.stays} = {panel.fixed:g}. "
-            "Admissible values are shaded.",
-        )
-        for panel in study.panels
-    ]
-    rows = []
-    for panel in study.panels:
-        chosen = values.sel(panel=panel.name)
-        holds = (chosen["truncated"] <= chosen["family"]).to_numpy()
-        limit = float(chosen["limit"])
-        rows.append(
-            {
-                "panel": panel.name,
-                "fixed": f"{panel.stays} = {panel.fixed:g}",
-                "range": f"{measured(panel.start)} to {measured(panel.stop)}",
-                "admissible": _admissible(panel.vary, holds.tolist(), limit),
-                "limit": limit,
-                "family": float(chosen["family"]),
-            }
-        )
-    headers = ("panel", "fixed", "range", "admissible", "limit", "Kinf in the family")
-    return Chapter(
-        name=name,
-        title=study.title,
-        paper=study.paper or _NOWHERE,
-        scale="exact numbers, no randomness",
-        seed=None,
-        pictures=_marked(pictures, "quick run: this figure is the same at full scale" if quick else ""),
-        tables=[Table(name, pd.DataFrame(rows), headers, "Admissible values within the range drawn.")],
-        verdicts=[judging.judge_qds(claim, values) for claim in study.claims],
-    )
-
-
-def _pictures(name: str, experiment: Experiment, result: Result, over: str, runs_are: str) -> list[Picture]:
+def _pictures(name: str, subject: Subject, result: Result, over: str, runs_are: str) -> list[ChapterFigure]:
     """Draw the distributions of the rewards, or the arms' values if they change, and the regret of each panel."""
     pictures = []
     if result.values is not None:
         words = "The value of each arm over time; dotted lines mark the changes."
         pictures.append(
-            Picture(f"{name}-values", figures.values(result, experiment.title, experiment.plot.in_unit), words)
+            ChapterFigure(f"{name}-values", figures.values(result, subject.title, subject.plot.in_unit), words)
         )
-    if isinstance(experiment.bandit, Bandit):
-        laws = figures.laws(experiment.bandit, experiment.title, experiment.plot.in_unit)
-        pictures.append(Picture(f"{name}-laws", laws, _words_on_laws(experiment, runs_are)))
-    panels: Sequence[Panel | None] = experiment.figures or [None]
+    if isinstance(subject.bandit, Bandit):
+        laws = figures.laws(subject.bandit, subject.title, subject.plot.in_unit)
+        pictures.append(ChapterFigure(f"{name}-laws", laws, _words_on_laws(subject, runs_are)))
+    panels: Sequence[Panel | None] = subject.figures or [None]
     for panel in panels:
         which, tag = ("", "") if panel is None else (f" ({panel.title})", f"-{panel.name}")
-        drawn = regret_figures.regret(experiment, result, panel)
+        drawn = figures.regret(subject.title, subject.plot, result, panel)
         words = f"{_label(result)}{which}: mean over {over}, with the range from 5% to 95% of the runs at the end."
-        pictures.append(Picture(f"{name}-regret{tag}", drawn, words))
+        pictures.append(ChapterFigure(f"{name}-regret{tag}", drawn, words))
     return pictures
 
 
-def _final_picture(name: str, experiment: Experiment, result: Result, over: str) -> Picture:
+def _final_picture(name: str, subject: Subject, result: Result, over: str) -> ChapterFigure:
     """Draw the regret of all policies at the horizon if there are too many for lines."""
     words = f"{_label(result)} at the end of {over}: mean, and the range from 5% to 95% of the runs."
-    return Picture(f"{name}-regret", regret_figures.final(experiment, result), words)
+    return ChapterFigure(f"{name}-regret", figures.final(subject.title, subject.plot, result), words)
 
 
 def _label(result: Result) -> str:
@@ -249,34 +174,27 @@ def _label(result: Result) -> str:
     return result.regret_label[:1].upper() + result.regret_label[1:]
 
 
-def _admissible(parameter: str, holds: list[bool], limit: float) -> str:
-    """Describe the admissible values of a parameter in words."""
-    if all(holds) or not any(holds):
-        return "all" if all(holds) else "none"
-    return f"{parameter} {'≤' if holds[0] else '≥'} {measured(limit)}"
-
-
-def _words_on_laws(experiment: Experiment, runs_are: str) -> str:
+def _words_on_laws(subject: Subject, runs_are: str) -> str:
     """Return the caption of the figure of the distributions."""
-    goal = experiment.bandit.objective
+    goal = subject.bandit.objective
     which = "" if runs_are == "replications" else " of the first problem"
     line = goal.name if isinstance(goal, Mean) else f"{goal.name}, the average over the darker part"
     return f"The distributions of the rewards{which}. A vertical line marks the {line}; the best arm has another color."
 
 
-def _arms_table(name: str, experiment: Experiment, bandit: Bandit) -> Table:
+def _arms_table(name: str, subject: Subject, bandit: Bandit) -> ChapterTable:
     """Make the table of the arms' values and means, beside those in the paper."""
-    unit = experiment.plot.in_unit
+    unit = subject.plot.in_unit
     frame = pd.DataFrame({"arm": bandit.names, "mean": bandit.means, "value": bandit.values})
     headers = ["arm", "mean", bandit.objective.name]
-    printed = experiment.paper.values if experiment.paper else {}
+    printed = subject.paper.values if subject.paper else {}
     if printed:
         frame["paper_value"] = [float(printed.get(arm, float("nan"))) for arm in bandit.names]
         headers.append(f"paper: {bandit.objective.name}")
-    return Table(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
+    return ChapterTable(f"{name}-arms", frame, headers, f"Values of the arms{unit}: {bandit.objective.name}.")
 
 
-def _regret_table(name: str, experiment: Experiment, result: Result, caption: str, at_scale: bool) -> Table:
+def _regret_table(name: str, subject: Subject, result: Result, caption: str, at_scale: bool) -> ChapterTable:
     """Make the table of regret at the horizon by policy, beside the paper's numbers.
 
     With as many runs as the paper, it also shows how much they differ.
@@ -284,7 +202,7 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
     summary = result.summary()
     frame = summary[list(_STATISTICS)].reset_index()
     headers = ["policy", *_STATISTICS.values()]
-    printed = experiment.paper.printed if experiment.paper else {}
+    printed = subject.paper.printed if subject.paper else {}
     if printed:
         for key, heading in _PRINTED.items():
             values = [getattr(printed.get(policy), key, None) for policy in frame["policy"]]
@@ -293,7 +211,7 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
                 headers.append(heading)
         if at_scale and "paper_std" in frame:
             frame["z"] = [
-                printed[policy].z(row["mean"], row["std"], row["replications"], experiment.replications)
+                printed[policy].z(row["mean"], row["std"], row["replications"], subject.replications)
                 if policy in printed
                 else np.nan
                 for policy, row in summary.iterrows()
@@ -303,7 +221,7 @@ def _regret_table(name: str, experiment: Experiment, result: Result, caption: st
         elif at_scale:
             frame["ratio"] = frame["mean"] / frame["paper_mean"]
             headers.append("ours / paper")
-    return Table(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
+    return ChapterTable(name, frame, headers, caption, marks=_marks(result, list(frame["policy"])))
 
 
 def _marks(result: Result, policies: Sequence[str]) -> list[str]:
@@ -321,6 +239,62 @@ def _marks(result: Result, policies: Sequence[str]) -> list[str]:
     return [_LOWEST if policy == lowest else _TIED if tied(policy) else "" for policy in policies]
 
 
-def _marked(pictures: Sequence[Picture], note: str) -> list[Picture]:
+def marked(pictures: Sequence[ChapterFigure], note: str) -> list[ChapterFigure]:
     """Return the figures, each with the note at its edge."""
     return [picture._replace(figure=figures.mark(picture.figure, note)) for picture in pictures]
+
+
+class Statement(NamedTuple):
+    """A statement of the paper, and the verdict for each reading of it."""
+
+    says: str
+    verdicts: Sequence[Verdict]
+
+    @property
+    def certain(self) -> bool:
+        """Whether the statement holds for every reading."""
+        return all(verdict.outcome == "supported" for verdict in self.verdicts)
+
+    @property
+    def conclusion(self) -> str:
+        """Which readings support the statement, in words."""
+        found = {
+            outcome: [v.reading for v in self.verdicts if v.outcome == outcome]
+            for outcome in ("supported", "undecided")
+        }
+        if self.certain:
+            return "Every reading supports this statement."
+        if found["supported"]:
+            return f"Supported by: {'; '.join(found['supported'])}."
+        if found["undecided"]:
+            return f"No reading is known to support this statement; undecided: {'; '.join(found['undecided'])}."
+        return "No reading supports this statement."
+
+
+class Unread(NamedTuple):
+    """An experiment on other readings that was not run: its title, topic, original experiment and statements."""
+
+    title: str
+    about: str
+    of: str
+    says: frozenset[str]
+
+
+def statements(chapters: Sequence[Chapter]) -> list[Statement]:
+    """Return the statements of chapters on readings, in the order of their files."""
+    by_words: dict[str, list[Verdict]] = {}
+    for chapter in chapters:
+        for verdict in chapter.verdicts:
+            by_words.setdefault(verdict.says, []).append(verdict)
+    return [Statement(says, verdicts) for says, verdicts in by_words.items()]
+
+
+def otherwise(chapter: Chapter, verdict: Verdict, chapters: Sequence[Chapter]) -> list[Verdict]:
+    """Return the verdicts for other readings of a claim of this chapter."""
+    return [
+        other
+        for reread in chapters
+        if reread.paper.of == chapter.name
+        for other in reread.verdicts
+        if other.says == verdict.says
+    ]

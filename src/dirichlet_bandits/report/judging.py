@@ -10,14 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-import xarray as xr
 
-from dirichlet_bandits.experiments.claims import Claim
-from dirichlet_bandits.experiments.kinf_study import KinfStudy, RangeClaim
-from dirichlet_bandits.experiments.qds_study import AdmissibleClaim
+from dirichlet_bandits.report.claims import Claim
 from dirichlet_bandits.results import Result
-from dirichlet_bandits.results.intervals import bootstrap, student
-from dirichlet_bandits.types import Flags, Floats
+from dirichlet_bandits.results.comparison import bootstrap, student
+from dirichlet_bandits.types import Floats
 
 Outcome = Literal["supported", "not supported", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = ("supported", "not supported", "undecided")
@@ -35,7 +32,7 @@ _NAMES = {"mean": "mean {regret}", "std": "standard deviation", "q95": "95% quan
 _UNKNOWN = (math.nan, -math.inf, math.inf, -math.inf, 0.0)
 
 
-class Comparison(NamedTuple):
+class Contrast(NamedTuple):
     """A quantity with its interval, and the limits that the claim sets for it."""
 
     what: str
@@ -67,7 +64,7 @@ class Verdict(NamedTuple):
 
     says: str
     reading: str
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[Contrast]
     pairs: int
 
     @property
@@ -79,7 +76,7 @@ class Verdict(NamedTuple):
         return "not supported" if "not supported" in outcomes else "undecided"
 
     @property
-    def closest(self) -> Comparison:
+    def closest(self) -> Contrast:
         """The comparison that is least favorable to the claim."""
         return min(self.comparisons, key=lambda comparison: comparison.slack)
 
@@ -89,7 +86,7 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     runs = {name: _quantities(result, name, claim.statistic) for name in [*claim.lower, *claim.than]}
     done = ~np.isnan(np.concatenate(list(runs.values()))).any(axis=0)
     if done.sum() < 2:  # nothing can be concluded
-        return Verdict(claim.says, claim.reading, [Comparison("too few replications", *_UNKNOWN)], int(done.sum()))
+        return Verdict(claim.says, claim.reading, [Contrast("too few replications", *_UNKNOWN)], int(done.sum()))
     runs = {name: rows[:, done] for name, rows in runs.items()}
     if claim.statistic == "spread":
         comparisons = [_spread(claim, *(np.concatenate([runs[n] for n in side]) for side in (claim.lower, claim.than)))]
@@ -103,41 +100,6 @@ def judge_regret(claim: Claim, result: Result) -> Verdict:
     return Verdict(claim.says, claim.reading, comparisons, int(done.sum()))
 
 
-def judge_kinf(claim: RangeClaim, study: KinfStudy, values: xr.Dataset) -> Verdict:
-    """Judge a claim on the empirical Kinf by a bootstrap over samples."""
-    kinf = values["kinf"].sel(law=claim.law).to_numpy().T  # (size, sample)
-    x = np.log(np.log(np.array(study.sizes, float)))
-    family = float(values["family"].sel(law=claim.law))
-
-    def slope(rows: Floats) -> Floats:
-        y = np.log(rows.mean(axis=-1))  # (size, resample)
-        return np.asarray((x - x.mean()) @ y / ((x - x.mean()) ** 2).sum())
-
-    def ratio(rows: Floats) -> Floats:
-        return np.asarray(rows[-1].mean(axis=-1) / family)
-
-    found = bootstrap(kinf, {"slope": slope, "ratio": ratio}[claim.quantity], CONFIDENCE)
-    least = -math.inf if claim.low is None else claim.low
-    most = math.inf if claim.high is None else claim.high
-    comparison = Comparison(f"{claim.quantity}, {claim.law}", *found, least, most)
-    return Verdict(claim.says, claim.reading, [comparison], kinf.shape[1])
-
-
-def judge_qds(claim: AdmissibleClaim, values: xr.Dataset) -> Verdict:
-    """Judge a claim on the quantile condition; its numbers are exact, so intervals have no width."""
-    _, holds = _admissible(values, claim.panel)
-    upwards = holds if claim.admissible == "above" else holds[::-1]
-    beyond = upwards[np.argmax(upwards) :] if upwards.any() else upwards  # from the first admissible value on
-    comparisons = [_exact(f"values out of order, {claim.panel}", (~beyond).sum(), -math.inf, 0.5)]
-    if claim.easier_than is not None:
-        ours, theirs = (
-            _limit(*_admissible(values, panel), claim.admissible) for panel in (claim.panel, claim.easier_than)
-        )
-        gain = theirs - ours if claim.admissible == "above" else ours - theirs
-        comparisons.append(_exact(f"limit, {claim.panel} against {claim.easier_than}", gain, 0.0, math.inf))
-    return Verdict(claim.says, claim.reading, comparisons, 0)
-
-
 def _quantities(result: Result, policy: str, statistic: str) -> Floats:
     """Return the regret at the horizon, (1, replication); for growth, also at half of it, (2, replication)."""
     final = result.final_regret(policy)
@@ -149,7 +111,7 @@ def _quantities(result: Result, policy: str, statistic: str) -> Floats:
 
 def _compare(
     claim: Claim, first: str, second: str, ours: Floats, theirs: Floats, confidence: float, regret: str
-) -> Comparison:
+) -> Contrast:
     """Compare a statistic of one policy with ``times`` that of another, paired; the difference should be below zero."""
     statistic = _STATISTICS[claim.statistic]
     if claim.statistic == "mean":
@@ -164,10 +126,10 @@ def _compare(
     factor = "" if claim.times == 1 else f"{claim.times:g} \N{MULTIPLICATION SIGN} "
     what = f"{_NAMES[claim.statistic].format(regret=regret)}, {first} \N{MINUS SIGN} {factor}{second}"
     base = float(statistic(theirs))
-    return Comparison(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
+    return Contrast(what, *found, -math.inf, 0.0, float(statistic(ours)) / base if base else math.nan)
 
 
-def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
+def _spread(claim: Claim, lower: Floats, than: Floats) -> Contrast:
     """Compare the spread (largest mean over smallest) of two groups, on a log scale, where it is nearly normal."""
 
     def spread(rows: Floats) -> Floats:
@@ -182,22 +144,4 @@ def _spread(claim: Claim, lower: Floats, than: Floats) -> Comparison:
     )
     what = f"log spread, {' | '.join(claim.lower)} \N{MINUS SIGN} {' | '.join(claim.than)}"
     ratio = math.exp(float(spread(lower)) - float(spread(than)))
-    return Comparison(what, *found, -math.inf, 0.0, ratio)
-
-
-def _admissible(values: xr.Dataset, panel: str) -> tuple[Floats, Flags]:
-    """Return the values of a panel's parameter, and which of them are admissible."""
-    chosen = values.sel(panel=panel)
-    return chosen["value"].to_numpy(), (chosen["truncated"] <= chosen["family"]).to_numpy()
-
-
-def _limit(value: Floats, holds: Flags, side: str) -> float:
-    """Return the least or the largest admissible value; infinite if no value is admissible."""
-    if not holds.any():
-        return math.inf if side == "above" else -math.inf
-    return float(value[holds].min() if side == "above" else value[holds].max())
-
-
-def _exact(what: str, value: float, least: float, most: float) -> Comparison:
-    """Make a comparison of a number without error."""
-    return Comparison(what, float(value), float(value), float(value), least, most)
+    return Contrast(what, *found, -math.inf, 0.0, ratio)

@@ -2,8 +2,10 @@
 
 import base64
 import datetime
+import importlib.metadata
 import io
 import math
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,30 +13,32 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dirichlet_bandits.display.durations import duration
-from dirichlet_bandits.display.numbers import measured
-from dirichlet_bandits.experiments.catalogue import PAPERS, Paper
-from dirichlet_bandits.report import readings
-from dirichlet_bandits.report.chapters import Chapter, Picture, headline
-from dirichlet_bandits.report.facts import machine, versions
-from dirichlet_bandits.report.figures import mark
+from dirichlet_bandits.display.numbers import duration, measured
+from dirichlet_bandits.report.chapters import Chapter, ChapterFigure, Unread, headline, otherwise, statements
+from dirichlet_bandits.report.claims import Paper
+from dirichlet_bandits.report.figures import mark, themed
 from dirichlet_bandits.report.judging import OUTCOMES, Verdict
-from dirichlet_bandits.report.svg import themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PIXELS_PER_INCH = 150
+_PACKAGES = ("dirichlet-bandits", "numpy", "numba", "scipy", "xarray", "zarr", "matplotlib")
 
 
 @dataclass(frozen=True)
 class Making:
-    """How a report was made: replications of a quick run (None at full scale), command, wall-clock time, paper."""
+    """How a report was made: replications of a quick run (None at full scale), command, wall-clock time, and machine.
+
+    ``unread`` are the experiments on other readings of the paper that were not run.
+    """
 
     quick_runs: int | None
     command: str
     wall: float
-    paper: Paper = PAPERS["dirichlet"]
+    paper: Paper
+    machine: str
+    unread: Sequence[Unread] = ()
 
 
 def write(chapters: Sequence[Chapter], out: Path, making: Making) -> Path:
@@ -74,7 +78,7 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _render(
-    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: Picture | None
+    template: str, chapters: Sequence[Chapter], making: Making, images: dict[str, str], first: ChapterFigure | None
 ) -> str:
     """Fill a template with the chapters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # only those who write a report wait for it
@@ -88,26 +92,15 @@ def _render(
         keep_trailing_newline=True,
     )
     return environment.get_template(template).render(
-        title=making.paper.title,
-        reference=making.paper.reference,
-        option=making.paper.option,
-        readings=making.paper.readings,
-        paper_runs=making.paper.runs,
+        making=making,
         chapters=[chapter for chapter in chapters if not chapter.paper.of],
         reread=[chapter for chapter in chapters if chapter.paper.of],
         everything=chapters,
-        unread=readings.unread(making.paper, chapters),
-        unread_option=making.paper.others_option,
-        otherwise=readings.otherwise,
-        statements=readings.statements,
+        otherwise=otherwise,
+        statements=statements,
         outcomes=OUTCOMES,
         headline=first,
         images=images,
-        quick=making.quick_runs is not None,
-        quick_runs=making.quick_runs,
-        command=making.command,
-        wall=making.wall,
-        machine=machine(),
         versions=versions(),
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         duration=duration,
@@ -115,6 +108,16 @@ def _render(
         sentence=sentence,
         zip=zip,
     )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that the numbers depend on.
+
+    >>> "numpy" in versions()
+    True
+    """
+    found = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {"Python": platform.python_version(), **found}
 
 
 def _save(figure: "Figure", path: Path) -> str:

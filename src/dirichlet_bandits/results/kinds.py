@@ -1,6 +1,7 @@
 """The kinds of plots of a result: each draws into given axes and returns the entries of the legend."""
 
 import contextlib
+import io
 import json
 import math
 import textwrap
@@ -9,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.results.plot import MARKERS, Band, Entries, View, plain, slots, style
@@ -18,6 +21,30 @@ from dirichlet_bandits.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_DPI = 110
+
+
+class Picture(Figure):
+    """A figure without pyplot, so it is freed as soon as it is no longer used."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(layout="constrained", **options)
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure; PDF and PostScript files embed TrueType fonts, which publishers accept."""
+        with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+            super().savefig(fname, **options)
+
+    def png(self, dpi: float = _DPI) -> bytes:
+        """Return the figure as the bytes of a PNG file."""
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=dpi)
+        return file.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        return self.png()
+
 
 _SETTLED = 10  # on a logarithmic axis the first pulls would take a third of the width and show nothing
 _BOUND = "asymptotic lower bound"

@@ -1,16 +1,226 @@
-"""The layout of a result on disk: names, shapes, data types and codecs, checked before zarr reads it.
+"""A result as plain arrays and on disk: places, labels, chunks, and the layout that is checked before zarr reads it.
 
 zarr reads much more than this. Version 2 of its format can name codecs that unpickle, which would run code from the
 file. So we accept only plain numbers and strings in version 3.
 """
 
+import functools
+import importlib.metadata
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dirichlet_bandits.errors import FormatError
-from dirichlet_bandits.results.labels import FORMAT, VARIABLES, stored_seed
-from dirichlet_bandits.results.places import contents, read
+from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Place = str | PathLike[str]
+
+
+def resolve(place: Place) -> str:
+    """Return an absolute path or a URL, which does not depend on a worker's current folder.
+
+    >>> resolve("memory://runs.zarr"), resolve("file:///data/runs.zarr")
+    ('memory://runs.zarr', '/data/runs.zarr')
+    """
+    text = os.fspath(place)
+    if text.startswith("file://"):
+        from fsspec.implementations.local import LocalFileSystem
+
+        text = str(LocalFileSystem._strip_protocol(text))
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def is_local(place: str) -> bool:
+    """Whether a resolved place is a path."""
+    return "://" not in place
+
+
+def contents(place: str) -> list[str]:
+    """List the names at a place: nothing if it is free, or the file's own name if it is a file.
+
+    Drafts that a killed process left do not count: zarr writes next to the target, then moves the file into place.
+    """
+    if is_local(place):
+        path = Path(place)
+        names = os.listdir(path) if path.is_dir() else [path.name] if path.exists() else []
+    else:
+        import fsspec
+
+        system, inside = fsspec.url_to_fs(place)
+        system.invalidate_cache()  # others may have written since
+        names = [str(name) for name in system.ls(inside, detail=False)] if system.exists(inside) else []
+    return [name for name in names if not name.endswith(".partial")]
+
+
+def read(place: str, path: str) -> bytes | None:
+    """Return the content of a file at a place, or None if there is none."""
+    try:
+        if is_local(place):
+            return Path(place, path).read_bytes()
+        import fsspec
+
+        system, inside = fsspec.url_to_fs(place)
+        return bytes(system.cat_file(f"{inside}/{path}"))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def folder_stamp(place: str) -> object:
+    """Return a stamp that distinguishes a local folder from one that replaced it; all URLs have the same stamp."""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns  # a number may be given again, but later
+
+
+def zarr_store(place: str) -> Any:
+    """Return the store through which zarr reads and writes a group at this place."""
+    from zarr.storage import FsspecStore, LocalStore  # a quarter of a second: only those who read or write wait
+
+    return LocalStore(place) if is_local(place) else FsspecStore.from_url(place)
+
+
+FORMAT = "dirichlet-bandits result 2"
+
+
+class Variable(NamedTuple):
+    """An array with a row for each policy and replication; ``blank`` marks what has not been simulated yet."""
+
+    dims: tuple[str, ...]
+    blank: float | int
+    long_name: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The data type of the array."""
+        return np.dtype(type(self.blank))
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """The attributes of the array in xarray and zarr."""
+        return {"long_name": self.long_name}
+
+    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return an array in which nothing has been simulated yet."""
+        return np.full(shape, self.blank, self.dtype)
+
+
+VARIABLES = {
+    "regret": Variable(("policy", "replication", "time"), np.nan, "pseudo-regret"),
+    "pulls": Variable(("policy", "replication", "arm"), 0, "pulls at the horizon"),
+    "reward": Variable(("policy", "replication"), np.nan, "realized cumulative reward"),
+}
+
+
+class Labels(NamedTuple):
+    """Everything about a simulation except its outcome, in plain arrays: xarray is imported only when needed."""
+
+    policies: list[str]
+    arms: list[str]
+    means: Floats
+    times: Ints
+    replications: int
+    attrs: dict[str, Any]
+    values: Floats | None = None  # of the arms at each recorded time, where they change
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The length of each dimension."""
+        return {
+            "policy": len(self.policies),
+            "replication": self.replications,
+            "time": self.times.size,
+            "arm": len(self.arms),
+        }
+
+    def dataset(self, **arrays: NDArray[Any]) -> "xr.Dataset":
+        """Return the labels as an xarray Dataset, with the arrays of an outcome if there is one."""
+        xr = whole_module("xarray")
+
+        about = {name: (VARIABLES[name].dims, array, VARIABLES[name].attrs) for name, array in arrays.items()}
+        return xr.Dataset(
+            {**about, **self._about_arms()},
+            coords={
+                "policy": np.array(self.policies, dtype=object),  # text of any length, as zarr stores it
+                "replication": np.arange(self.replications),
+                "time": ("time", self.times, {"long_name": "number of pulls"}),
+                "arm": np.array(self.arms, dtype=object),
+            },
+            attrs=self.attrs,
+        )
+
+    def _about_arms(self) -> dict[str, Any]:
+        """Return the means of the arms, and their values over time if these change."""
+        found: dict[str, Any] = {"mean": (("arm",), self.means, {"long_name": "true mean of the arm"})}
+        if self.values is not None:
+            found["value"] = (("time", "arm"), self.values, {"long_name": "value of the arm at the time"})
+        return found
+
+
+class Problem(NamedTuple):
+    """The objective of the arms, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
+
+    objective: str = "mean"
+    regret_label: str = "regret"
+    lower_bound: float | None = None
+    values: Floats | None = None
+    breakpoints: Sequence[int] = ()
+    oracle_reward: float | None = None
+
+
+PLAIN_GAME: Final = Problem()
+
+
+def labels(
+    *,
+    policies: Mapping[str, str],
+    arms: Mapping[str, str],
+    means: Floats,
+    times: Ints,
+    replications: int,
+    seed: np.random.SeedSequence,
+    game: Problem = PLAIN_GAME,
+) -> Labels:
+    """Make the labels; policies and arms map names to descriptions."""
+    attrs: dict[str, Any] = {
+        "format": FORMAT,
+        "version": _version(),
+        "policies": json.dumps(dict(policies)),
+        "arms": json.dumps(dict(arms)),
+        "objective": game.objective,
+        "regret_label": game.regret_label,
+        "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
+    }
+    if game.lower_bound is not None:
+        attrs["lower_bound"] = game.lower_bound
+    if game.oracle_reward is not None:
+        attrs["oracle_reward"] = game.oracle_reward
+    if game.breakpoints:
+        attrs["breakpoints"] = json.dumps([first + 1 for first in game.breakpoints])
+    return Labels(list(policies), list(arms), means, times, replications, attrs, game.values)
+
+
+@functools.cache
+def _version() -> str:
+    return importlib.metadata.version("dirichlet-bandits")
+
+
+def stored_seed(attrs: Mapping[str, Any]) -> np.random.SeedSequence:
+    """Return the root of all random streams of a simulation from its labels."""
+    found = json.loads(attrs["seed"])
+    return np.random.SeedSequence(found["entropy"], spawn_key=tuple(found["spawn_key"]))
+
 
 MARKS: Final = "digest"
 SECONDS: Final = "seconds"
@@ -151,3 +361,27 @@ def _codec_name(codec: Any) -> object:
         return " ".join(filter(None, (codec["name"], codec.get("configuration", {}).get("endian"))))
     except (TypeError, KeyError, AttributeError):
         return codec
+
+
+class Chunk(NamedTuple):
+    """The outcome of some replications of one policy, one row per replication."""
+
+    regret: Floats
+    pulls: Ints
+    reward: Floats
+
+    @classmethod
+    def blank(cls, replications: int, times: int, arms: int) -> "Chunk":
+        """Return rows in which nothing has been simulated yet."""
+        shapes = {"regret": (replications, times), "pulls": (replications, arms), "reward": (replications,)}
+        return cls(**{name: VARIABLES[name].empty(shape) for name, shape in shapes.items()})
+
+
+def chunks(data: "xr.Dataset") -> Iterator[tuple[int, int, Chunk]]:
+    """Yield the row, the first replication and a view of the arrays of each chunk of a result."""
+    regret, pulls, reward = (data[name].to_numpy() for name in Chunk._fields)
+    size = chunk_size(data.sizes["replication"])
+    for row in range(data.sizes["policy"]):
+        for first in range(0, data.sizes["replication"], size):
+            at = slice(first, first + size)
+            yield row, first, Chunk(regret[row, at], pulls[row, at], reward[row, at])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.results.comparison import student
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import number_between, positive_number
 
@@ -112,8 +113,6 @@ class View:
         if self.band is False:
             return None
         if self.band == "mean":
-            from dirichlet_bandits.results.intervals import student
-
             if len(runs) < 2:
                 return None
             ends = [student(column, 0.95) for column in runs.T]
@@ -170,8 +169,12 @@ def picture(
     title: str | None,
 ) -> "Figure":
     """Draw into the user's axes, or a figure of our own, and save it if there is a path."""
-    from dirichlet_bandits.results.figure import Picture  # takes half a second: only those who plot wait for it
-    from dirichlet_bandits.results.kinds import KINDS, default_size, panels
+    from dirichlet_bandits.results.kinds import (
+        KINDS,
+        Picture,  # takes half a second: only those who plot wait for it
+        default_size,
+        panels,
+    )
 
     if kind not in KINDS:
         raise ArgumentError("kind", one_of(KINDS), kind)

@@ -16,8 +16,7 @@ from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.results import latex, plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
-from dirichlet_bandits.results.labels import Labels
-from dirichlet_bandits.results.places import Place
+from dirichlet_bandits.results.layout import Labels, Place
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between, true_or_false
 

@@ -19,13 +19,24 @@ from numpy.typing import NDArray
 
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import ArgumentError, FormatError
-from dirichlet_bandits.files import set_aside, whole_folder
+from dirichlet_bandits.files import set_aside, whole_file, whole_folder
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.results.chunk import Chunk, chunks
-from dirichlet_bandits.results.chunk_files import chunk_file, write_chunk
-from dirichlet_bandits.results.labels import VARIABLES
-from dirichlet_bandits.results.layout import LABELS, MARKS, SECONDS, checked_attributes, chunk_size
-from dirichlet_bandits.results.places import Place, contents, folder_stamp, is_local, resolve, zarr_store
+from dirichlet_bandits.results.layout import (
+    LABELS,
+    MARKS,
+    SECONDS,
+    VARIABLES,
+    Chunk,
+    Place,
+    checked_attributes,
+    chunk_size,
+    chunks,
+    contents,
+    folder_stamp,
+    is_local,
+    resolve,
+    zarr_store,
+)
 from dirichlet_bandits.types import Floats
 
 if TYPE_CHECKING:
@@ -273,3 +284,28 @@ def load(place: Place) -> "xr.Dataset":
         else:
             if folder_stamp(store.place) == before:
                 return data
+
+
+def chunk_file(place: str, name: str, row: int, column: int, ndim: int) -> Path:
+    """Return the path of chunk number ``column`` of a policy, in an array with ``ndim`` dimensions.
+
+    >>> chunk_file("runs.zarr", "regret", 2, 7, ndim=3).as_posix()
+    'runs.zarr/regret/c/2/7/0'
+    """
+    return Path(place, name, "c", str(row), str(column), *["0"] * (ndim - 2))
+
+
+def write_chunk(place: str, name: str, array: Any, row: int, column: int, values: Any) -> None:
+    """Write a chunk as a file, byte for byte as zarr does, and replace an existing one; the last one is padded.
+
+    zarr's event loop would take several milliseconds per chunk, longer than most chunks take to simulate. The layout is
+    pinned (``layout.py``): little-endian numbers, compressed by zstd, one file per chunk.
+    """
+    from numcodecs import Zstd
+
+    whole = np.full(array.chunks, array.fill_value, array.dtype.newbyteorder("<"))
+    whole[0, : np.size(values, 0) if np.ndim(values) else 1] = values
+    target = chunk_file(place, name, row, column, array.ndim)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(target) as draft:
+        draft.write_bytes(Zstd(level=0).encode(whole))

@@ -17,13 +17,13 @@ from fastapi import FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from dirichlet_bandits.declared import Nothing
+from dirichlet_bandits.declared import LONGEST_NAME, Nothing
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.live.description import LONGEST_NAME, checked_name
+from dirichlet_bandits.live.description import checked_name
 from dirichlet_bandits.live.operation import MANAGE, OPERATIONS, READ, WRITE, Operation
 from dirichlet_bandits.live.readings import RepeatDecisions
 from dirichlet_bandits.service import plans
-from dirichlet_bandits.service.calls import CALLS, ExportTrials, Health, Plan, in_query, path_of, read_query
+from dirichlet_bandits.service.calls import CALLS, ExportTrials, Health, PlanStudies, in_query, path_of, read_query
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import problem
 from dirichlet_bandits.types import Ints
@@ -61,7 +61,7 @@ _FILES: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.a
 
 def install(app: FastAPI) -> None:
     """Register all routes; those of the most frequent operations come first, where they are found first."""
-    special: dict[type[Operation[Any]], Endpoint] = {Plan: _plan, Health: _health}
+    special: dict[type[Operation[Any]], Endpoint] = {PlanStudies: _plan, Health: _health}
     for kind in sorted({**OPERATIONS, **CALLS}.values(), key=lambda kind: kind.role != WRITE):
         app.add_api_route(
             f"/api/{path_of(kind)}",
@@ -112,9 +112,9 @@ async def _plan(request: Request) -> Response:
     body = await request.body()
 
     def act(stop: Ints) -> Response:
-        asked, _ = _asked(Plan, request, body)
-        assert isinstance(asked, Plan)
-        return _said(Plan, plans.simulated(asked, stop))
+        asked, _ = _asked(PlanStudies, request, body)
+        assert isinstance(asked, PlanStudies)
+        return _said(PlanStudies, plans.simulated(asked, stop))
 
     async with plans.stopping(request) as stop:  # which takes what the client sends from now on
         return await run_in_threadpool(act, stop)

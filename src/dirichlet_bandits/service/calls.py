@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, T
 
 from dirichlet_bandits.declared import Check, choice, flag, number, text
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
-from dirichlet_bandits.experiments.plan_question import Question
+from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.experiments.planning import StudyPlan
-from dirichlet_bandits.live.audit import AuditEntry
 from dirichlet_bandits.live.fields import Name
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.opening import StudiesHere, check_confirmed
 from dirichlet_bandits.live.operation import MANAGE, READ, Operation, operation
-from dirichlet_bandits.live.readings import ReadStudy, StudyInfo
+from dirichlet_bandits.live.readings import AuditEntry, ReadStudy, StudyInfo
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from dirichlet_bandits.service.open_studies import OpenStudies
 
 R = TypeVar("R")
-CALLS: Final[dict[str, type["Call[Any]"]]] = {}
+CALLS: Final[dict[str, type["ServiceCall[Any]"]]] = {}
 """All calls, by name."""
 
 Flag = Annotated[bool, flag()]
@@ -35,7 +34,7 @@ _PAIR: Final = 2
 _PLAIN: Final = ("string", "number", "integer", "boolean")
 
 
-class Call(Operation[R]):
+class ServiceCall(Operation[R]):
     """Something that is asked of a service, by a path that is its name unless it has another one.
 
     The query names a study, unless ``of_study`` is False; if it is None, the query may name one.
@@ -51,7 +50,7 @@ class Call(Operation[R]):
 
 
 @operation(READ, "health", into=CALLS)
-class Health(Call[dict[str, str]]):
+class Health(ServiceCall[dict[str, str]]):
     """Report that the service is up. This needs no key and does not touch the storage."""
 
     of_study = False
@@ -61,7 +60,7 @@ class Health(Call[dict[str, str]]):
 
 
 @operation(READ, "studies", "studies", CALLS)
-class ListStudies(Call[list[str]]):
+class ListStudies(ServiceCall[list[str]]):
     """List the names of the studies, oldest first; with ``archived``, list the archived ones instead."""
 
     of_study = False
@@ -76,7 +75,7 @@ def _accepted_settings(field: str, value: Any) -> StudySettings:
 
 
 @operation(MANAGE, "create_study", into=CALLS)
-class CreateStudy(Call[StudyInfo]):
+class CreateStudy(ServiceCall[StudyInfo]):
     """Create a study; with ``load_if_exists``, load the study of that name if its settings are the same.
 
     In JSON, the settings are fields next to the name.
@@ -112,7 +111,7 @@ class CreateStudy(Call[StudyInfo]):
 
 
 @operation(READ, "identity", "identity", CALLS)
-class ReadIdentity(Call[str]):
+class ReadIdentity(ServiceCall[str]):
     """Return the identity of a study, which no other study of the same name ever has; the study may be damaged."""
 
     def carry_out(self, studies: "OpenStudies", study: str, token: str | None) -> str:
@@ -131,7 +130,7 @@ class Renamed(NamedTuple):
 
 
 @operation(MANAGE, "rename", into=CALLS)
-class RenameStudy(Call[Renamed]):
+class RenameStudy(ServiceCall[Renamed]):
     """Rename a study. Repeating the call with its token changes nothing."""
 
     has_token = True
@@ -142,7 +141,7 @@ class RenameStudy(Call[Renamed]):
 
 
 @operation(MANAGE, "archive", into=CALLS)
-class ArchiveStudy(Call[None]):
+class ArchiveStudy(ServiceCall[None]):
     """Leave a study out of the list, or put it back; it can still be used. Repeating the call changes nothing."""
 
     has_token = True
@@ -153,7 +152,7 @@ class ArchiveStudy(Call[None]):
 
 
 @operation(MANAGE, "delete", into=CALLS)
-class DeleteStudy(Call[None]):
+class DeleteStudy(ServiceCall[None]):
     """Delete a study and all of its events permanently; ``confirm`` repeats its name."""
 
     confirm: Annotated[str, text()]
@@ -171,7 +170,7 @@ class DeleteStudy(Call[None]):
 
 
 @operation(READ, "audit_log", "audit_log", CALLS)
-class AuditStudies(Call[list[AuditEntry]]):
+class AuditStudies(ServiceCall[list[AuditEntry]]):
     """Return which key created, renamed, archived or deleted a study, or any study; newest first."""
 
     of_study = None
@@ -181,7 +180,7 @@ class AuditStudies(Call[list[AuditEntry]]):
 
 
 @operation(READ, "export", into=CALLS)
-class ExportTrials(Call[bytes]):
+class ExportTrials(ServiceCall[bytes]):
     """Return the whole log as a file: one row per trial, with the propensities of all arms."""
 
     format: Annotated[str, choice("csv", "parquet")] = "csv"
@@ -199,7 +198,7 @@ def exported(study: Study, format: str) -> bytes:
 
 
 @operation(MANAGE, "plan", into=CALLS)
-class Plan(Question, Call[StudyPlan]):
+class PlanStudies(PlanQuestion, ServiceCall[StudyPlan]):
     """Simulate studies to estimate when they would name a winner, one plan at a time. Nothing is stored."""
 
     of_study = False

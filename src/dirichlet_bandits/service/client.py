@@ -1,23 +1,113 @@
 """Use the studies of a service as if they were local."""
 
+import io
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dirichlet_bandits.declared import number
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.errors import ArgumentError, NotFoundError, require
+from dirichlet_bandits.files import whole_file
+from dirichlet_bandits.lazy import whole_module
+from dirichlet_bandits.live.description import checked_name
+from dirichlet_bandits.live.export import checked_file
+from dirichlet_bandits.live.local import Named
 from dirichlet_bandits.live.opening import create_study, delete_study, load_study, study_names
-from dirichlet_bandits.live.readings import ReadStudy
+from dirichlet_bandits.live.operation import Operation
+from dirichlet_bandits.live.readings import ReadStudy, StudyInfo
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.study import Study
 from dirichlet_bandits.policies import Policy
-from dirichlet_bandits.service.calls import CreateStudy, DeleteStudy, ListStudies, Plan, ReadIdentity, path_of
-from dirichlet_bandits.service.http import Http, send
-from dirichlet_bandits.service.wire import PATIENCE, Line
+from dirichlet_bandits.service.calls import (
+    ArchiveStudy,
+    CreateStudy,
+    DeleteStudy,
+    ExportTrials,
+    ListStudies,
+    PlanStudies,
+    ReadIdentity,
+    RenameStudy,
+    in_query,
+    path_of,
+)
+from dirichlet_bandits.service.wire import PATIENCE, Connection
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dirichlet_bandits.arms import Bandit
-    from dirichlet_bandits.experiments import StudyPlan
+    from dirichlet_bandits.experiments.planning import StudyPlan
+
+R = TypeVar("R")
+
+
+def send(line: Connection, operation: Operation[Any], token: str | None = None, **which: Any) -> Any:
+    """Send an operation and return the JSON of its answer; ``which`` names the study.
+
+    A change is made exactly once: if no token is given, one is drawn.
+    """
+    kind, fields = type(operation), operation.as_json()
+    if in_query(kind):
+        return line.get(path_of(kind), **which, **fields)
+    if kind.has_token:
+        fields["token"] = secrets.token_urlsafe(16) if token is None else checked_name("token", token)
+    return line.post(path_of(kind), fields, **which)
+
+
+class Http(Named):
+    """A study as a service has it."""
+
+    def __init__(self, line: Connection, info: StudyInfo) -> None:
+        super().__init__(info.name, info.identity)
+        self._line = line
+        self.settings = info.settings
+
+    def do(self, operation: Operation[R], token: str | None = None) -> R:
+        """Let the service carry out an operation."""
+        return operation.fetch(partial(self._send, token=token))
+
+    def _send(self, operation: Operation[Any], token: str | None = None) -> Any:
+        return send(self._line, operation, token, **self._which())
+
+    def _which(self) -> dict[str, str]:
+        """Return the fields by which a request names its study."""
+        return {"study": self.name, "identity": self.identity}
+
+    def rename(self, name: str, token: str | None) -> str:
+        """Rename the study, and return the name that it has; others may have renamed it since an earlier attempt."""
+        operation, which = RenameStudy(name), self._which()
+        self._new_name = name
+        self._renamed(send(self._line, operation, token, **which)["name"])
+        return self.name
+
+    def _has_name(self, name: str) -> bool:
+        try:
+            return bool(send(self._line, ReadIdentity(), study=name)["identity"] == self.identity)
+        except NotFoundError:
+            return False
+
+    def archive(self, archived: bool, token: str | None) -> None:
+        """Leave the study out of the list of names, or put it back."""
+        self.do(ArchiveStudy(archived), token)
+
+    def trials(self) -> "pd.DataFrame":
+        """Return one row per trial. This needs pyarrow."""
+        pd = whole_module("pandas")
+
+        require("pyarrow", "The table of trials needs", "live", " (pyarrow is missing)")
+        log = pd.read_parquet(io.BytesIO(self._exported("parquet")))
+        return log[[column for column in log.columns if not column.startswith("propensity of ")]]
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the trials with the propensities of all arms to a file."""
+        target, format = checked_file(path)
+        with whole_file(target) as draft:
+            draft.write_bytes(self._exported(format))
+
+    def _exported(self, format: str) -> bytes:
+        return self._line.send("GET", path_of(ExportTrials), {**self._which(), "format": format}).data
 
 
 def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> "Service":
@@ -32,7 +122,7 @@ def connect(url: str, key: str | None = None, *, patience: float = PATIENCE) -> 
     dirichlet_bandits.errors.ArgumentError: 'url' must be the address of a service, such as \
 'http://localhost:8000' (got 'localhost:8000')
     """
-    return Service(Line(url, key, number().accept("patience", patience)))
+    return Service(Connection(url, key, number().accept("patience", patience)))
 
 
 class Service:
@@ -42,7 +132,7 @@ class Service:
     and has them as methods: ``service.create_study("maize", arms=["26 Feb", "13 Mar"])``.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         self._line = line
         self.create_study = partial(create_study, storage=self)
         self.load_study = partial(load_study, storage=self)
@@ -92,6 +182,6 @@ class Service:
         """
         from dirichlet_bandits.experiments.planning import prepare
 
-        asked = Plan(bandit, **settings)
+        asked = PlanStudies(bandit, **settings)
         prepare(asked)  # refuses what makes no sense before it is sent
-        return Plan.of_answer(send(self._line, asked))
+        return PlanStudies.of_answer(send(self._line, asked))

@@ -13,10 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dirichlet_bandits.service.keys import NO_KEY, Key, check_key
+from dirichlet_bandits.service.keys import NO_KEY, Key, Sessions, check_key
 from dirichlet_bandits.service.problems import answer, problem
-from dirichlet_bandits.service.sessions import Sessions
-from dirichlet_bandits.storage.actors import acting_as
+from dirichlet_bandits.storage.events import acting_as
 
 LARGEST_BODY: Final = 1 << 20
 COOKIE: Final = "dirichlet_bandits_key"

@@ -5,18 +5,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dirichlet_bandits.errors import (
-    AccessError,
-    ArgumentError,
-    ConflictError,
-    NotFoundError,
-    ReplacedError,
-)
+from dirichlet_bandits.errors import AccessError, ArgumentError, ConflictError, NotFoundError, ReplacedError
 from dirichlet_bandits.live import Study, load_study
-from dirichlet_bandits.live.audit import MOST_ENTRIES, AuditEntry, audit_entry
 from dirichlet_bandits.live.local import is_stored_as, local_of, renamed_before
 from dirichlet_bandits.live.operation import Operation
-from dirichlet_bandits.service.calls import Call
+from dirichlet_bandits.live.readings import MOST_ENTRIES, AuditEntry, audit_entry
+from dirichlet_bandits.service.calls import ServiceCall
 from dirichlet_bandits.service.keys import MANAGE, NO_KEY, READ, WRITE, Key
 from dirichlet_bandits.storage import Storage
 from dirichlet_bandits.storage.events import RENAMED
@@ -55,7 +49,7 @@ class OpenStudies:
 
     def do(self, operation: Operation[Any], name: str, token: str | None) -> Any:
         """Carry out an operation of the study of this name, or of the service."""
-        if isinstance(operation, Call):
+        if isinstance(operation, ServiceCall):
             return self.retried(lambda: operation.carry_out(self, name, token))
         return self.retried(lambda: local_of(self.study(name)).do(operation, token))
 

@@ -14,11 +14,11 @@ from fastapi import Depends, Request
 
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments import planning
-from dirichlet_bandits.experiments.plan_question import MOST_CASES, Question
+from dirichlet_bandits.experiments.plan_question import MOST_CASES, PlanQuestion
 from dirichlet_bandits.service.problems import BusyError
 from dirichlet_bandits.types import Ints
 
-MOST_TRIALS: Final = Question.fields["horizon"].check.served or 0
+MOST_TRIALS: Final = PlanQuestion.fields["horizon"].check.served or 0
 SECONDS: Final = 30.0
 """How long studies are simulated; a plan whose time runs out is based on those that are complete."""
 
@@ -49,7 +49,7 @@ stopping = asynccontextmanager(_flag)
 Stop = Annotated[Ints, Depends(_flag)]
 
 
-def simulated(asked: Question, stop: Ints | None = None) -> planning.StudyPlan:
+def simulated(asked: PlanQuestion, stop: Ints | None = None) -> planning.StudyPlan:
     """Return the plan for a question; refuse it while another one is being simulated.
 
     If another thread sets ``stop[0]``, the simulation ends as if its time had run out.

@@ -84,34 +84,25 @@ def answer(scope: Scope, refusal: HTTPException) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Register these handlers with the app."""
+    """Register a handler of all errors with the app."""
 
-    async def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return answer(request.scope, error)
-
-    async def ours(request: Request, error: Exception) -> Response:
-        status = status_of(error)
-        field = error.name if isinstance(error, errors.ArgumentError) else None
-        kind = errors.StorageError if isinstance(error, BusyError) else type(error)
-        refusal = problem(status, words_of(error), field, kind.__name__)
-        refusal.headers = headers_of(error)
+    async def refuse(request: Request, error: Exception) -> Response:
+        if isinstance(error, ClientDisconnect):
+            return Response(status_code=400)  # nobody receives it: the client left before its request was complete
+        if isinstance(error, HTTPException):
+            return answer(request.scope, error)
+        if isinstance(error, errors.DirichletBanditsError):
+            field = error.name if isinstance(error, errors.ArgumentError) else None
+            kind = errors.StorageError if isinstance(error, BusyError) else type(error)
+            refusal = problem(status_of(error), words_of(error), field, kind.__name__)
+            refusal.headers = headers_of(error)
+        elif isinstance(error, RequestValidationError):
+            wrong = error.errors()[0]
+            field = str(wrong["loc"][-1])
+            refusal = problem(422, f"{field}: {wrong['msg']}", field, "ArgumentError")
+        else:
+            refusal = problem(500, "the service failed; its log says why")
         return answer(request.scope, refusal)
 
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        wrong = error.errors()[0]
-        field = str(wrong["loc"][-1])
-        return answer(request.scope, problem(422, f"{field}: {wrong['msg']}", field, "ArgumentError"))
-
-    async def gone(request: Request, error: Exception) -> Response:
-        return Response(status_code=400)  # nobody receives it: the client left before its request was complete
-
-    async def failed(request: Request, error: Exception) -> Response:
-        return answer(request.scope, problem(500, "the service failed; its log says why"))
-
-    app.add_exception_handler(HTTPException, refused)
-    app.add_exception_handler(errors.DirichletBanditsError, ours)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(ClientDisconnect, gone)
-    app.add_exception_handler(Exception, failed)
+    for kind in (HTTPException, errors.DirichletBanditsError, RequestValidationError, ClientDisconnect, Exception):
+        app.add_exception_handler(kind, refuse)

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlencode
 from urllib.request import getproxies, proxy_bypass
 
 from dirichlet_bandits import errors
-from dirichlet_bandits.storage.forks import fresh_locks_in_children
+from dirichlet_bandits.storage.events import fresh_locks_in_children
 
 if TYPE_CHECKING:
     import urllib3
@@ -45,7 +45,7 @@ class RefusedArgumentError(errors.ArgumentError):
         return str(self.args[1])
 
 
-class Line:
+class Connection:
     """A connection to a service. Every request that goes through it must be safe to send twice."""
 
     def __init__(self, url: str, key: str | None, patience: float, waits: Waits = WAITS) -> None:

@@ -10,14 +10,13 @@ from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import FormatError, RewardError
-from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.labels import VARIABLES, Game, Labels, labels
+from dirichlet_bandits.results.layout import VARIABLES, Chunk, Labels, Problem, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.simulation.identity import identity
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.units import Unit
-from dirichlet_bandits.theory.lower_bound import evident_lower_bound
+from dirichlet_bandits.theory.lower_bounds import evident_lower_bound
 from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _labeled(plan: Plan) -> Labels:
         times=plan.times,
         replications=plan.replications,
         seed=plan.seed,
-        game=Game(
+        game=Problem(
             objective=bandit.objective.name,
             regret_label=bandit.objective.label,
             lower_bound=_lower_bound(plan),

@@ -22,7 +22,7 @@ from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, RewardError, missing_extra
-from dirichlet_bandits.results.chunk import Chunk
+from dirichlet_bandits.results.layout import Chunk
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.plan import Plan
 from dirichlet_bandits.simulation.threads import Threads

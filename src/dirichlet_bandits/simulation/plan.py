@@ -12,8 +12,7 @@ from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.engine.verbs import shortcut_holds
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.naming import short_names
-from dirichlet_bandits.policies.written import as_policy
+from dirichlet_bandits.policies.written import as_policies
 from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
@@ -100,16 +99,8 @@ def make_plan(
 
 
 def _named(policies: Policies) -> dict[str, AnyPolicy]:
-    """Return the policies by name; a policy without one is named by its class and by what distinguishes it."""
-    if isinstance(policies, Mapping):
-        named = {name: as_policy(policy, f"policies[{name!r}]") for name, policy in policies.items()}
-    else:
-        several: Sequence[Any] = [as_policy(policies, "policies")]
-        if isinstance(policies, list | tuple):
-            several = [as_policy(policy, f"policies[{k}]") for k, policy in enumerate(policies)]
-        named = dict(zip(short_names(several), several, strict=True))
-        if len(named) < len(several):
-            raise ArgumentError("policies", "different from each other, or named by a dict", list(several))
+    """Return the policies by name, and refuse objects that are not policies."""
+    named = as_policies(policies)
     if not named:
         raise ArgumentError("policies", "at least one policy", policies)
     for name, policy in named.items():

@@ -1,5 +1,7 @@
 """``simulate``: many replications of many policies on one bandit."""
 
+from __future__ import annotations  # help() then shows short names
+
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -10,8 +12,7 @@ from numpy.typing import ArrayLike
 from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.results.labels import stored_seed
-from dirichlet_bandits.results.places import Place
+from dirichlet_bandits.results.layout import Place, stored_seed
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import Seed

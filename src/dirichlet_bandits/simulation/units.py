@@ -14,8 +14,7 @@ from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, STA
 from dirichlet_bandits.engine.world_loop import Streams, script_runner
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.results.chunk import Chunk
-from dirichlet_bandits.results.layout import chunk_size
+from dirichlet_bandits.results.layout import Chunk, chunk_size
 from dirichlet_bandits.results.store import Store
 from dirichlet_bandits.seeding import new_stream, replication_seeds
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan

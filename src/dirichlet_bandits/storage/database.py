@@ -23,9 +23,8 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
-from dirichlet_bandits.storage import audit_log, schema
+from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.connecting import new_engine, shown_url
-from dirichlet_bandits.storage.damage import intact
 from dirichlet_bandits.storage.events import (
     ARCHIVED,
     CREATED,
@@ -35,6 +34,7 @@ from dirichlet_bandits.storage.events import (
     AuditRecord,
     Row,
     Settings,
+    intact,
 )
 from dirichlet_bandits.storage.schema import events as table
 from dirichlet_bandits.storage.schema import studies
@@ -105,10 +105,10 @@ class DatabaseStorage:
                 if study is None:
                     return False
                 # After taking the name, so that no other attempt of the same call can come in between.
-                if token is not None and connection.execute(audit_log.created(token, name)).first() is not None:
+                if token is not None and connection.execute(schema.created(token, name)).first() is not None:
                     return False
                 self._append(connection.connection.cursor(), study, events)
-                connection.execute(audit_log.recorded(CREATED, name, audit_log.identity_of(settings), token))
+                connection.execute(schema.recorded(CREATED, name, schema.identity_of(settings), token))
                 connection.commit()
                 return True
 
@@ -121,13 +121,13 @@ class DatabaseStorage:
 
     def created_by(self, token: str, name: str) -> str | None:
         """Return the identity of the study that a call with this token created by this name; it may be gone."""
-        return next((row.identity for row in self._fetch(audit_log.created(token, name))), None)
+        return next((row.identity for row in self._fetch(schema.created(token, name))), None)
 
     def named(self, identity: str, name: str) -> str | None:
         """Return the name that the study with this identity has now; an older one, without, is found by its name."""
         may_be = studies.c.settings.contains(identity, autoescape=True) if identity else studies.c.name == name
         rows = self._fetch(sa.select(studies.c.name, studies.c.settings).where(may_be))
-        return next((row.name for row in rows if audit_log.identity_of(row.settings) == identity), None)
+        return next((row.name for row in rows if schema.identity_of(row.settings) == identity), None)
 
     def names(self, archived: bool = False) -> list[str]:
         """Return the names of all studies that are archived, or of those that are not."""
@@ -171,8 +171,8 @@ class DatabaseStorage:
 
     def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, or to one of them, newest first."""
-        identity = "" if name is None else audit_log.identity_of(self.settings(name))
-        return [AuditRecord(*row) for row in self._fetch(audit_log.listed(limit, name, identity))]
+        identity = "" if name is None else schema.identity_of(self.settings(name))
+        return [AuditRecord(*row) for row in self._fetch(schema.listed(limit, name, identity))]
 
     @contextmanager
     def transaction(self, name: str) -> Iterator["_Transaction"]:
@@ -343,8 +343,8 @@ class _Transaction:
         return str(row[0])
 
     def record(self, what: str, note: str | None = None) -> None:
-        identity = audit_log.identity_of(self._written_settings())
-        self._execute(audit_log.recorded(what, self._name, identity, note))
+        identity = schema.identity_of(self._written_settings())
+        self._execute(schema.recorded(what, self._name, identity, note))
 
     def append(self, events: Iterable[Row]) -> None:
         self._storage._append(self._cursor, self._study, events)

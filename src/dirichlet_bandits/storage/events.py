@@ -4,9 +4,15 @@ A storage keeps studies by name, each with its settings and its events. It does 
 what the events mean.
 """
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from contextvars import ContextVar
+from types import TracebackType
 from typing import Any, Final, NamedTuple, Protocol
+
+from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 
 CREATED: Final = "created"
 RENAMED: Final = "renamed"
@@ -149,3 +155,78 @@ class Storage(Protocol):
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
         """Append to a study with exclusive access; an exception inside leaves the study as it was."""
+
+
+# Who acts
+
+_ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="")
+
+
+@contextmanager
+def acting_as(name: str) -> Iterator[None]:
+    """Store everything that this thread or task does under the name of a key: that with which a service was called.
+
+    >>> with acting_as("field app"):
+    ...     actor()
+    'field app'
+    >>> actor()
+    ''
+    """
+    before = _ACTOR.set(name)
+    try:
+        yield
+    finally:
+        _ACTOR.reset(before)
+
+
+def actor() -> str:
+    """Return the name of the key that is being used; an empty text if there is none."""
+    return _ACTOR.get()
+
+
+class intact(ContextDecorator):  # noqa: N801 - used like a function
+    """A context manager or decorator for code that interprets stored values: its failure means that they are damaged.
+
+    >>> with intact("the study"):
+    ...     {}["seed"]
+    Traceback (most recent call last):
+    dirichlet_bandits.errors.FormatError: the study is damaged: KeyError('seed')
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        """Begin to interpret stored values."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raise an error that the stored values are damaged."""
+        unfit = isinstance(error, LookupError | TypeError | ValueError | OverflowError | RecursionError)
+        if unfit and not isinstance(error, DirichletBanditsError):
+            raise FormatError(f"{self._what} is damaged: {error!r}") from error
+
+
+class Locked(Protocol):
+    """An object with its own lock, to be shared by threads; in a forked child, those that held it do not exist."""
+
+    def _renew_lock(self) -> None:
+        """Make a new lock, which no thread holds."""
+
+
+_ALL: Final[weakref.WeakSet[Locked]] = weakref.WeakSet()
+
+
+def fresh_locks_in_children(owner: Locked) -> None:
+    """Give the owner a new lock whenever the process forks. What the lock guards must be consistent at any moment."""
+    _ALL.add(owner)
+
+
+def _after_fork() -> None:
+    for owner in _ALL:
+        owner._renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

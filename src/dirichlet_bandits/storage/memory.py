@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 
 from dirichlet_bandits.errors import NotFoundError
-from dirichlet_bandits.storage.actors import actor
 from dirichlet_bandits.storage.events import (
     ARCHIVED,
     CREATED,
@@ -19,8 +18,9 @@ from dirichlet_bandits.storage.events import (
     AuditRecord,
     Row,
     Settings,
+    actor,
+    fresh_locks_in_children,
 )
-from dirichlet_bandits.storage.forks import fresh_locks_in_children
 
 
 class MemoryStorage:

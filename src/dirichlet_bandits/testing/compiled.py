@@ -36,16 +36,17 @@ def _check_params(policy: Policy) -> list[str]:
         for name, value in zip(params._fields, params, strict=True)
         if not isinstance(value, numbers.Real) and not hasattr(value, "_fields")
     ]
-    return problems or _check_verbs(type(params))
+    return problems or _check_verbs(params)
 
 
-def _check_verbs(params: type) -> list[str]:
+def _check_verbs(params: Any) -> list[str]:
     """Check that some verb decides which arm to pull."""
+    name = type(params).__name__
     if verbs.has_own(verbs.select, params) or verbs.has_own(verbs.index, params):
         return []
     if verbs.has_own(verbs.duel, params):
-        return [f"{params.__name__} has a duel but no select: implements(select, {params.__name__})(duel_round)"]
-    return [f"no verb decides for {params.__name__}: register an index, a select, or a duel and duel_round"]
+        return [f"{name} has a duel but no select: implements(select, {name})(duel_round)"]
+    return [f"no verb decides for {name}: register an index, a select, or a duel and duel_round"]
 
 
 def _check_guarantee(policy: Policy) -> list[str]:
@@ -105,7 +106,7 @@ class CompiledPlayer:
         counted = getattr(self.state, "pulls", None)
         if not isinstance(counted, np.ndarray) or counted.shape != self.pulls.shape:
             raise Unsound(f"{verb} must return a state with a field pulls, one count per arm")
-        forgets = verbs.has_own(verbs.note, type(self.policy.params))
+        forgets = verbs.has_own(verbs.note, self.policy.params)
         if not np.array_equal(counted, self.pulls) and not (forgets and np.all(counted <= self.pulls)):
             raise Unsound(f"state.pulls must count the pulls of each arm; it does not after {verb}")
 

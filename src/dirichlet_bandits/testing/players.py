@@ -15,7 +15,7 @@ class Unsound(Exception):  # noqa: N818 - a finding, told to the author of a pol
     """A policy broke its contract while it played."""
 
 
-class Player(Protocol):
+class PlayerUnderTest(Protocol):
     """One play of a policy. Its methods raise :class:`Unsound` when the policy does what it must not."""
 
     def select(self, rng: np.random.Generator) -> Any:
@@ -26,7 +26,7 @@ class Player(Protocol):
 
 
 def play(
-    player: Player,
+    player: PlayerUnderTest,
     n_arms: int,
     pulls: int,
     draw: Callable[[np.random.Generator], float],

@@ -12,7 +12,7 @@ from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.simulate import simulate
 from dirichlet_bandits.testing import compiled, python
-from dirichlet_bandits.testing.players import Player, Unsound, play, reward_inside
+from dirichlet_bandits.testing.players import PlayerUnderTest, Unsound, play, reward_inside
 from dirichlet_bandits.worlds import Piecewise
 
 _PULLS = 120
@@ -67,7 +67,7 @@ def check_policy(policy: Any) -> Report:
     shape = side.check_shape(policy)
     if shape:
         raise PolicyError(name, shape)
-    player: Callable[[int], Player] = side.player(policy)
+    player: Callable[[int], PlayerUnderTest] = side.player(policy)
     checks: list[tuple[str, Callable[[], Sequence[str]]]] = [
         (
             "plays with 2 and 10 arms; equal, zero, large, random and late rewards",
@@ -86,7 +86,7 @@ def check_policy(policy: Any) -> Report:
     return Report(name, "compiled" if is_compiled else "plain Python", tuple(what for what, _ in checks))
 
 
-def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
+def _check_scenes(policy: Any, player: Callable[[int], PlayerUnderTest]) -> list[str]:
     """Check that the policy plays with rewards of several kinds without breaking its contract."""
     scenes: dict[str, Draw] = {
         "equal rewards": lambda _: 0.5,
@@ -106,7 +106,7 @@ def _check_scenes(policy: Any, player: Callable[[int], Player]) -> list[str]:
     return _first_of_each(problems)
 
 
-def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
+def _check_ties(policy: Any, player: Callable[[int], PlayerUnderTest]) -> list[str]:
     """Check that ties are broken at random."""
     n_arms = _SIZES[-1]
     try:
@@ -119,7 +119,7 @@ def _check_ties(policy: Any, player: Callable[[int], Player]) -> list[str]:
     return []
 
 
-def _check_generator(policy: Any, player: Callable[[int], Player]) -> list[str]:
+def _check_generator(policy: Any, player: Callable[[int], PlayerUnderTest]) -> list[str]:
     """Compare two plays with equal generators, with global generators seeded differently, then equally."""
 
     def decisions(global_seed: int) -> list[int]:

@@ -31,7 +31,7 @@ def _interpreted(function: Any) -> Any:
 _divergence = _interpreted(divergence)  # called a few times per process: too rarely to be compiled
 
 
-class Law(Protocol):
+class ContinuousLaw(Protocol):
     """A distribution with a quantile function, such as the frozen ones of SciPy and our continuous ones."""
 
     def ppf(self, q: Floats) -> Floats: ...
@@ -39,7 +39,7 @@ class Law(Protocol):
     def mean(self) -> float: ...
 
 
-def continuous(name: str, law: Any) -> Law:
+def continuous(name: str, law: Any) -> ContinuousLaw:
     """Return the distribution if it has the ``mean``, ``cdf`` and ``ppf`` needed for integration; raise otherwise."""
     if isinstance(law, type) or not all(callable(getattr(law, verb, None)) for verb in ("mean", "cdf", "ppf")):
         raise ArgumentError(name, "a continuous law with mean(), cdf(x) and ppf(q)", law)
@@ -90,7 +90,7 @@ def as_atoms(name: str, law: Any) -> tuple[Floats, Floats]:
     return np.concatenate([x for x, _ in pieces]), np.concatenate([w for _, w in pieces])
 
 
-def nodes(law: Law, low: float, high: float) -> tuple[Floats, Floats]:
+def nodes(law: ContinuousLaw, low: float, high: float) -> tuple[Floats, Floats]:
     """Return points and weights that integrate over the distribution between two quantile levels.
 
     Levels are level = low + (high - low) sin^2(angle), which concentrates the points at both ends, where a

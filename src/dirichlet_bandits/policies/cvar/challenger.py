@@ -29,7 +29,7 @@ from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.draws import log_chance, odds_of
-from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, Samples, gathered, place_rewards
+from dirichlet_bandits.policies.cvar.ordering import DEVIATIONS, IndexDrafts, gathered, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.types import Floats
 
@@ -114,7 +114,7 @@ def terms(
 def set_clock(
     policy: BCVTSParams,
     state: History,
-    samples: Samples,
+    samples: IndexDrafts,
     challengers: Any,
     arm: int,
     threshold: float,
@@ -185,7 +185,7 @@ def tilted_number(policy: BCVTSParams, x: Floats, challenger: Any, u: float) -> 
 
 @shared
 def index_above(
-    policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, rng: np.random.Generator
+    policy: BCVTSParams, state: History, samples: IndexDrafts, challengers: Any, arm: int, rng: np.random.Generator
 ) -> float:
     """Draw the arm's index given that it reaches the threshold; NaN if the draw is not kept."""
     challenger = challengers[arm]

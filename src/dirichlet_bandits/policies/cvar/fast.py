@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine.clocks import geometric
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_into_place, with_places
@@ -36,7 +35,7 @@ from dirichlet_bandits.engine.verbs import shortcut
 from dirichlet_bandits.numerics.arrays import argmax_of, mean_of, sum_of
 from dirichlet_bandits.numerics.resampling import squares_about
 from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_clock
-from dirichlet_bandits.policies.cvar.ordering import Samples, draft_index, finish_index, new_samples, place_rewards
+from dirichlet_bandits.policies.cvar.ordering import IndexDrafts, draft_index, finish_index, new_samples, place_rewards
 from dirichlet_bandits.policies.cvar.rule import BCVTSParams
 from dirichlet_bandits.policies.index import larger
 
@@ -46,7 +45,7 @@ _PAUSE, _SHARE = 24, 64  # steps between two surveys: so many, or this share of 
 
 
 @jit
-def estimate(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> tuple[float, float]:
+def estimate(policy: BCVTSParams, state: History, samples: IndexDrafts, arm: int) -> tuple[float, float]:
     """Return the CVaR of the arm's rewards, and the approximate variance of the index."""
     place_rewards(policy, state, samples, arm)
     x, part, level = rewards(state, arm), samples.parts[arm], policy.level
@@ -59,7 +58,9 @@ def estimate(policy: BCVTSParams, state: History, samples: Samples, arm: int) ->
 
 
 @shared
-def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> None:
+def survey(
+    policy: BCVTSParams, state: History, samples: IndexDrafts, challengers: Any, rng: np.random.Generator
+) -> None:
     """Set thresholds for arms far below the best one, and drop those that the best arm has come near."""
     state, samples, challengers, rng = borrowed(state), borrowed(samples), borrowed(challengers), borrowed(rng)
     values, variances = np.empty(challengers.size), np.empty(challengers.size)
@@ -78,7 +79,7 @@ def survey(policy: BCVTSParams, state: History, samples: Samples, challengers: A
 
 @jit_inline
 def tick(
-    policy: BCVTSParams, state: History, samples: Samples, challengers: Any, arm: int, rng: np.random.Generator
+    policy: BCVTSParams, state: History, samples: IndexDrafts, challengers: Any, arm: int, rng: np.random.Generator
 ) -> None:
     """Advance the arm's clock by one step; if it rings, draw the index given that it reaches the threshold."""
     challenger, draft = challengers[arm], samples.drafts[arm]
@@ -98,7 +99,7 @@ def tick(
 
 @shared
 def draft_below(
-    policy: BCVTSParams, state: History, samples: Samples, arm: int, limit: float, rng: np.random.Generator
+    policy: BCVTSParams, state: History, samples: IndexDrafts, arm: int, limit: float, rng: np.random.Generator
 ) -> None:
     """Draw bounds for the arm's index given that it is below the limit."""
     draft = samples.drafts[arm]
@@ -111,7 +112,9 @@ def draft_below(
 
 
 @jit_inline
-def contest(policy: BCVTSParams, state: History, samples: Samples, challengers: Any, rng: np.random.Generator) -> int:
+def contest(
+    policy: BCVTSParams, state: History, samples: IndexDrafts, challengers: Any, rng: np.random.Generator
+) -> int:
     """Return the arm with the largest index, with ties at random."""
     drafts, floor = samples.drafts, -math.inf  # the largest index is at least the floor
     for arm in range(challengers.size):
@@ -144,7 +147,7 @@ def contests(
     policy: BCVTSParams,
     state: History,
     run: Run,
-    samples: Samples,
+    samples: IndexDrafts,
     challengers: Any,
     limit: int,
     rng: np.random.Generator,

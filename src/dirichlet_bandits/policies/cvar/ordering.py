@@ -57,7 +57,7 @@ DRAFT = np.dtype(
 )
 
 
-class Samples(NamedTuple):
+class IndexDrafts(NamedTuple):
     """For each arm: the distribution of its low rewards, the parts of its rewards, and its partly drawn index."""
 
     groups: Groups
@@ -66,9 +66,9 @@ class Samples(NamedTuple):
 
 
 @jit
-def new_samples(n_arms: int) -> Samples:
+def new_samples(n_arms: int) -> IndexDrafts:
     """Return samples without rewards."""
-    return Samples(make_groups(n_arms, np.empty(0)), np.zeros(n_arms, PARTS), np.zeros(n_arms, DRAFT))
+    return IndexDrafts(make_groups(n_arms, np.empty(0)), np.zeros(n_arms, PARTS), np.zeros(n_arms, DRAFT))
 
 
 @jit
@@ -88,7 +88,7 @@ def set_parts(part: Any, low: int, end: int, size: int, level: float) -> None:
 
 
 @shared
-def cut(policy: BCVTSParams, x: Floats, samples: Samples, arm: int) -> None:
+def cut(policy: BCVTSParams, x: Floats, samples: IndexDrafts, arm: int) -> None:
     """Split all rewards of the arm into parts."""
     low, end = cuts(policy.level, x.size)
     partition(x, end)
@@ -119,7 +119,7 @@ def place_reward(x: Floats, part: Any, i: int) -> None:
 
 
 @jit
-def place_rewards(policy: BCVTSParams, state: History, samples: Samples, arm: int) -> None:
+def place_rewards(policy: BCVTSParams, state: History, samples: IndexDrafts, arm: int) -> None:
     """Move new rewards of the arm to their parts."""
     x, part = rewards(state, arm), samples.parts[arm]
     for i in range(part.placed if part.end > 0 else x.size, x.size):
@@ -146,7 +146,7 @@ def gathered(x: Floats, part: Any, n: int) -> Floats:
 
 
 @jit_inline
-def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> None:
+def draft_index(policy: BCVTSParams, state: History, samples: IndexDrafts, arm: int, rng: np.random.Generator) -> None:
     """Draw bounds for the arm's index."""
     part, draft, groups = samples.parts[arm], samples.drafts[arm], samples.groups
     x, least = rewards(state, arm), state.lows[arm]
@@ -178,7 +178,9 @@ def draft_index(policy: BCVTSParams, state: History, samples: Samples, arm: int,
 
 
 @jit
-def finish_index(policy: BCVTSParams, state: History, samples: Samples, arm: int, rng: np.random.Generator) -> float:
+def finish_index(
+    policy: BCVTSParams, state: History, samples: IndexDrafts, arm: int, rng: np.random.Generator
+) -> float:
     """Return the arm's index, completing its draw if necessary."""
     draft, least = samples.drafts[arm], state.lows[arm]
     if draft.lower < draft.upper:

@@ -17,12 +17,12 @@ import numpy as np
 
 from dirichlet_bandits.compiler import entry_point
 from dirichlet_bandits.engine.history import History, rewards
-from dirichlet_bandits.numerics.argmax import Tails, Variable, constant
+from dirichlet_bandits.numerics.argmax import RandomVariable, Tails, constant
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_tails_beyond, new_base, new_scratch
 from dirichlet_bandits.numerics.discrete import log_binomial
 from dirichlet_bandits.numerics.tolerances import COMPRESSED_NODES, PANEL_NEGLIGIBLE
-from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, Counts
+from dirichlet_bandits.policies.cvar.rule import BCVTS, MCVTS, ValueCounts
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.types import Floats
 
@@ -47,7 +47,7 @@ def resampled_cvar_propensities(policy: BCVTS, state: History) -> Floats:
     )
 
 
-def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
+def posterior_cvar_propensities(policy: MCVTS, state: ValueCounts) -> Floats:
     """Return the propensities of M-CVTS, where every value counts once more often than it was observed."""
     support = np.array(policy.support) - policy.support[0]
     return random_index_propensities(
@@ -55,7 +55,7 @@ def posterior_cvar_propensities(policy: MCVTS, state: Counts) -> Floats:
     )
 
 
-def reweighted_cvar(x: Floats, level: float) -> Variable:
+def reweighted_cvar(x: Floats, level: float) -> RandomVariable:
     """Return the distribution of the CVaR of ordered values with Dirichlet(1, ..., 1) weights.
 
     It is treated as constant if it differs from the smallest value with a probability below the last bit of 1.
@@ -83,7 +83,7 @@ def reweighted_cvar(x: Floats, level: float) -> Variable:
     first = always if points.size else 0
     tails: Tails = functools.partial(_tails, points, weights, x[first:], log_chances[first:], float(x[0]))
     rounding = 100.0 * math.sqrt(x.size) * float(np.finfo(np.float64).eps)
-    return Variable(center, width, tails, np.append(knots, highest), rounding, float(x[0]))
+    return RandomVariable(center, width, tails, np.append(knots, highest), rounding, float(x[0]))
 
 
 def _tails(

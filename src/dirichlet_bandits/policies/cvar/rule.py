@@ -12,15 +12,14 @@ import numpy as np
 
 from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit_inline
-from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
+from dirichlet_bandits.engine.history import History, keeps_cvars, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
+from dirichlet_bandits.policies.families import BELOW_A_BOUND
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_array, large_count, reward_bound, reward_scale
 
@@ -58,6 +57,7 @@ class RiskAverse(Policy):
     """A policy that judges an arm by its CVaR."""
 
     level: float
+    example_parameters: ClassVar = {"upper": 1.0, "level": 0.5}
 
     @property
     def objective(self) -> Objective:
@@ -115,6 +115,7 @@ class MCVTS(RiskAverse):
     assumes: ClassVar[str] = "rewards with finitely many known values, judged by their CVaR"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = "Baudry, Gautron et al. (2021)"
+    example_parameters: ClassVar = {"support": (0.0, 1.0), "level": 0.5}
 
     def __post_init__(self) -> None:
         values = finite_array("support", self.support)
@@ -197,7 +198,7 @@ class CVaRUCB(RiskAverse):
         return -math.inf, float(self.upper)
 
 
-class Counts(NamedTuple):
+class ValueCounts(NamedTuple):
     """A tally, its pulls and means, and how often each arm returned each of the values."""
 
     pulls: Ints
@@ -211,14 +212,16 @@ keeps_cvars(UUCBParams)
 
 
 @implements(init, MCVTSParams)
-def no_counts(policy: MCVTSParams, n_arms: int) -> Counts:
+def no_counts(policy: MCVTSParams, n_arms: int) -> ValueCounts:
     """Return empty counts."""
     tally = new_tally(n_arms)
-    return Counts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
+    return ValueCounts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
 @implements(update, MCVTSParams)
-def count_value(policy: MCVTSParams, state: Counts, arm: int, reward: float, rng: np.random.Generator) -> Counts:
+def count_value(
+    policy: MCVTSParams, state: ValueCounts, arm: int, reward: float, rng: np.random.Generator
+) -> ValueCounts:
     """Count the reward as the largest value that does not exceed it."""
     j = policy.support.size - 1
     while j > 0 and policy.support[j] > reward:
@@ -263,7 +266,7 @@ def mean_excess(
 
 @implements(index, MCVTSParams)
 def posterior_cvar(
-    policy: MCVTSParams, state: Counts, arm: int, total: int, best_mean: float, rng: np.random.Generator
+    policy: MCVTSParams, state: ValueCounts, arm: int, total: int, best_mean: float, rng: np.random.Generator
 ) -> float:
     """Return a draw of the CVaR from its posterior.
 

@@ -7,7 +7,7 @@ import numpy as np
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.policies.deciding.rule import EpsilonGreedy, EqualSplit
-from dirichlet_bandits.policies.deciding.top_two import Counted, TopTwo, rivalry
+from dirichlet_bandits.policies.deciding.top_two import GridTally, TopTwo, rivalry
 from dirichlet_bandits.types import Floats
 
 
@@ -22,7 +22,7 @@ def greedy_propensities(policy: EpsilonGreedy, state: Tally) -> Floats:
     return np.asarray(policy.epsilon / best.size + (1.0 - policy.epsilon) * best / best.sum())
 
 
-def top_two_propensities(policy: TopTwo, state: Counted) -> Floats:
+def top_two_propensities(policy: TopTwo, state: GridTally) -> Floats:
     """Return beta for the leader and 1 - beta for its rival; arms that tie share these equally."""
     leaders = np.flatnonzero(state.means == state.means.max())
     chances = np.zeros(state.pulls.size)

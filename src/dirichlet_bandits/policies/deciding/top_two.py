@@ -10,7 +10,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update
 from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
-from dirichlet_bandits.policies.bounded import BoundedPolicy, rescaled
+from dirichlet_bandits.policies.families import BoundedPolicy, rescaled
 from dirichlet_bandits.policies.index import larger
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import number_between
@@ -24,7 +24,7 @@ class TopTwoParams(NamedTuple):
     beta: float
 
 
-class Counted(NamedTuple):
+class GridTally(NamedTuple):
     """A tally, its pulls and means, and counts at the points of a grid (``numerics/grid.py``), one row per arm."""
 
     pulls: Ints
@@ -70,14 +70,16 @@ class TopTwo(BoundedPolicy):
 
 
 @implements(init, TopTwoParams)
-def nothing_counted(policy: TopTwoParams, n_arms: int) -> Counted:
+def nothing_counted(policy: TopTwoParams, n_arms: int) -> GridTally:
     """Return a state without rewards."""
     tally = new_tally(n_arms)
-    return Counted(tally.pulls, tally.means, tally, new_grid(n_arms))
+    return GridTally(tally.pulls, tally.means, tally, new_grid(n_arms))
 
 
 @implements(update, TopTwoParams)
-def count_reward(policy: TopTwoParams, state: Counted, arm: int, reward: float, rng: np.random.Generator) -> Counted:
+def count_reward(
+    policy: TopTwoParams, state: GridTally, arm: int, reward: float, rng: np.random.Generator
+) -> GridTally:
     """Count the reward in the tally and on the grid."""
     count(state.tally, arm, reward)
     count_on_grid(state.weights[arm], rescaled(policy, reward))
@@ -85,7 +87,7 @@ def count_reward(policy: TopTwoParams, state: Counted, arm: int, reward: float, 
 
 
 @jit
-def rivalry(state: Counted, leader: int) -> Floats:
+def rivalry(state: GridTally, leader: int) -> Floats:
     """Return Z_a + log N_a of every arm against this leader, whose own entry is infinite."""
     n_arms = state.pulls.size
     values = np.zeros(n_arms)
@@ -103,7 +105,7 @@ def rivalry(state: Counted, leader: int) -> Floats:
 
 
 @implements(select, TopTwoParams)
-def leader_or_rival(policy: TopTwoParams, state: Counted, rng: np.random.Generator) -> int:
+def leader_or_rival(policy: TopTwoParams, state: GridTally, rng: np.random.Generator) -> int:
     """Return the leader, or the rival with the smallest Z_a + log N_a."""
     n_arms = state.pulls.size
     leader, largest, ties = 0, -math.inf, 0

@@ -6,9 +6,18 @@ from dirichlet_bandits.policies.dirichlet import fast as _fast  # noqa: F401 - r
 from dirichlet_bandits.policies.dirichlet import risk as _risk  # noqa: F401 - registers RDS with a level
 from dirichlet_bandits.policies.dirichlet.probability import new_followed
 from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS
+from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels, discounted_duels
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.rounds import IncrementalDuels, round_propensities
 
-register(BDS, RDS, QDS, probability=round_propensities, incremental=partial(IncrementalDuels, memory=new_followed))
+incremental = partial(IncrementalDuels, memory=new_followed)
+register(BDS, QDS, probability=round_propensities, incremental=incremental, weighted=WeightedDuels)
+register(
+    RDS,
+    probability=round_propensities,
+    incremental=incremental,
+    weighted=WeightedDuels,
+    discounted=discounted_duels,
+)
 
 __all__ = ["BDS", "QDS", "RDS"]

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import Clocks, new_clocks
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics import contour

@@ -28,9 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, jit_inline, shared
+from dirichlet_bandits.compiler import borrowed, jit, jit_inline, shared
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.clocks import NEVER, certified, silence, void, wind
 from dirichlet_bandits.engine.history import History, reserve, store
 from dirichlet_bandits.engine.repeated_pulls import pull_while

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.engine.history import History, rewards
+from dirichlet_bandits.engine.history import History, keeps_cvars, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_crossing
 from dirichlet_bandits.policies.dirichlet.rule import RiskRDSParams, bonus_of
-from dirichlet_bandits.policies.ordered_rewards import keeps_cvars
 from dirichlet_bandits.policies.rounds import duel_round, incremental_win_probability, win_probability
 from dirichlet_bandits.types import Floats
 

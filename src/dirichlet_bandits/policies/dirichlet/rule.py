@@ -26,7 +26,7 @@ from dirichlet_bandits.numerics.arrays import partition, scaled, set_all, with_l
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.cvar import level_of
 from dirichlet_bandits.numerics.tolerances import QUANTILE_SLACK
-from dirichlet_bandits.policies.bounded import BELOW_A_BOUND
+from dirichlet_bandits.policies.families import BELOW_A_BOUND
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
@@ -85,6 +85,7 @@ class BDS(Policy):
     assumes: ClassVar[str] = f"{BELOW_A_BOUND}; logarithmic with a detectable one and a large enough rho"
     guarantee: ClassVar[str] = "optimal"
     reference: ClassVar[str] = _PAPER
+    example_parameters: ClassVar = {"upper": 1.0}
 
     def __post_init__(self) -> None:
         if self.upper is not None:

@@ -1,6 +1,7 @@
-"""BDS, RDS and QDS in which some rewards of each arm have a smaller weight than the others: see ``live/warm_start.py``.
+"""BDS, RDS and QDS in which rewards have weights: Dirichlet parameters other than 1.
 
-This module is plain Python and takes one pass over all rewards per decision. Live studies use it; simulations do not.
+Past rewards of a live study (``live/warm_start.py``) are handled in plain Python, with one pass over all rewards per
+decision. Discounted rewards (RDS only, experimental) are handled by compiled code.
 """
 
 import math
@@ -10,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.numerics.crossing import crossing_probability
-from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS, bds_bonus, rank_of_tail
+from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.engine.verbs import implements, specialized
+from dirichlet_bandits.numerics.crossing import crossing_probability, log_crossing
+from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS, RDSParams, bds_bonus, rank_of_tail
 from dirichlet_bandits.policies.growth import GROWTHS, slow_growth
-from dirichlet_bandits.policies.rounds import average_over_leaders
+from dirichlet_bandits.policies.ring import Ring, Weighted, discounted_samples, discounted_state, select_discounted
+from dirichlet_bandits.policies.rounds import average_over_leaders, complete_round, leader_of
 from dirichlet_bandits.policies.weighted_rewards import WeightedRewards
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.types import Floats, Ints
 
 _plain = attrgetter("py_func")  # of a function that would take longer to compile than to run
 
@@ -97,3 +101,76 @@ class WeightedDuels(WeightedRewards):
             if self.means[arm] >= m or total >= 0.0:
                 winners.append(arm)
         return rng.permutation(winners).tolist() if winners else [leader]
+
+
+@jit
+def discounted_bonus(policy: RDSParams, values: Floats, weights: Floats, n: float, m: float) -> float:
+    """Return the bonus of RDS: m + rho_n times the mean of (m - X)^+, where n and the mean are discounted."""
+    shortfall = 0.0
+    for i in range(values.size):
+        shortfall += weights[i] * max(m - values[i], 0.0)
+    return m + slow_growth(policy.growth, 1.0 + n) * shortfall / n
+
+
+@jit
+def reweighted_duel(
+    policy: RDSParams,
+    values: Floats,
+    weights: Floats,
+    judged: Weighted,
+    challenger: int,
+    leader: int,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether the challenger's mean, or else its index, reaches the leader's mean."""
+    m = judged.means[leader]
+    if judged.means[challenger] >= m:
+        return True
+    total = (discounted_bonus(policy, values, weights, judged.pulls[challenger], m) - m) * rng.standard_exponential()
+    for i in range(values.size):
+        total += (values[i] - m) * rng.standard_gamma(weights[i])
+    return total >= 0.0
+
+
+@implements(select_discounted, RDSParams)
+def select_by_duels(inner: RDSParams, policy: Any, ring: Ring, rng: np.random.Generator) -> Ints:
+    """Return the winners of the duels, or the leader."""
+    judged, (values, weights, first) = discounted_state(policy, ring), discounted_samples(policy, ring)
+    leader = leader_of(judged.pulls, judged.means, rng)
+    winners, n = np.empty(ring.pulls.size, np.int64), 0
+    for arm in range(ring.pulls.size):
+        own = slice(first[arm], first[arm + 1])
+        if judged.pulls[arm] < judged.pulls[leader] and reweighted_duel(
+            inner, values[own], weights[own], judged, arm, leader, rng
+        ):
+            winners[n] = arm
+            n += 1
+    return winners[: complete_round(winners, n, leader, rng)]
+
+
+def duel_chances(policy: Any, ring: Any, judged: Any, leader: int) -> Floats:
+    """Return each arm's probability of winning against this leader, 0 for those that do not duel; an entry point."""
+    values, weights, first = discounted_samples(policy, ring)
+    chances, m = np.zeros(ring.pulls.size), judged.means[leader]
+    for arm in range(chances.size):
+        if judged.pulls[arm] >= judged.pulls[leader]:
+            continue
+        if judged.means[arm] >= m:
+            chances[arm] = 1.0
+            continue
+        own = slice(first[arm], first[arm + 1])
+        n = values[own].size
+        offsets, masses = np.empty(n + 1), np.empty(n + 1)
+        for i in range(n):
+            offsets[i], masses[i] = values[first[arm] + i] - m, weights[first[arm] + i]
+        offsets[n] = discounted_bonus(policy.inner, values[own], weights[own], judged.pulls[arm], m) - m
+        masses[n] = 1.0
+        chances[arm] = math.exp(log_crossing(offsets, masses))
+    return chances
+
+
+def discounted_duels(policy: Any, ring: Ring) -> Floats:
+    """Return the propensities of discounted RDS, the wrapping policy that is given."""
+    params = policy.params
+    judged, chances = specialized(discounted_state, params)(params, ring), specialized(duel_chances, params)
+    return average_over_leaders(judged, lambda leader: chances(params, ring, judged, leader))

@@ -10,7 +10,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, prepare, select, specialized, update
 from dirichlet_bandits.policies.index import index_propensities
-from dirichlet_bandits.policies.wrapping import AroundListed
+from dirichlet_bandits.policies.registry import AroundListed
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -29,7 +29,7 @@ class Awaiting(NamedTuple):
     waiting: Ints
 
 
-class Counted(NamedTuple):
+class KnownAndPending(NamedTuple):
     """What the inner policy sees: pulls with and without a reward, and the means of those with one."""
 
     pulls: Ints
@@ -92,9 +92,9 @@ def count_outstanding(
 
 
 @jit
-def counted(state: Awaiting) -> Counted:
+def counted(state: Awaiting) -> KnownAndPending:
     """Return counts that include the outstanding rewards, and means that do not."""
-    return Counted(state.pulls + state.waiting, state.means)
+    return KnownAndPending(state.pulls + state.waiting, state.means)
 
 
 @implements(select, CountPendingParams)

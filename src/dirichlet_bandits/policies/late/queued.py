@@ -11,7 +11,7 @@ from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.verbs import NEVER, implements, init, note, prepare, select, update
 from dirichlet_bandits.policies.interface import choice
-from dirichlet_bandits.policies.wrapping import AroundAny
+from dirichlet_bandits.policies.registry import AroundAny
 from dirichlet_bandits.types import Ints, Records
 
 ORDERS: Final = {"pulls": 0, "arrival": 1}

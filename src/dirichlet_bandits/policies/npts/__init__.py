@@ -3,8 +3,16 @@
 from dirichlet_bandits.policies.npts import fast as _fast  # noqa: F401 - registers the shortcut
 from dirichlet_bandits.policies.npts.probability import TabulatedIndices, resampling_propensities
 from dirichlet_bandits.policies.npts.rule import NPTS
+from dirichlet_bandits.policies.npts.weighted import WeightedIndices, discounted_indices
 from dirichlet_bandits.policies.registry import register
 
-register(NPTS, probability=resampling_propensities, incremental=TabulatedIndices, drawn=True)
+register(
+    NPTS,
+    probability=resampling_propensities,
+    incremental=TabulatedIndices,
+    drawn=True,
+    weighted=WeightedIndices,
+    discounted=discounted_indices,
+)
 
 __all__ = ["NPTS"]

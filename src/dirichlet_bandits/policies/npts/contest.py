@@ -25,8 +25,7 @@ import math
 
 import numpy as np
 
-from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import borrowed, jit, shared
 from dirichlet_bandits.engine.clocks import geometric, ringing_arm
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_into_place

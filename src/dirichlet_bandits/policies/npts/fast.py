@@ -8,9 +8,8 @@ For example, with ten arms of which two are nearly tied, two indices are drawn a
 
 import numpy as np
 
-from dirichlet_bandits.compiler import shared
+from dirichlet_bandits.compiler import borrowed, shared
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.engine.borrowed import borrowed
 from dirichlet_bandits.engine.history import History
 from dirichlet_bandits.engine.repeated_pulls import with_places
 from dirichlet_bandits.engine.run import Run, ended, pull_alone

@@ -8,8 +8,7 @@ compressed to a few weighted points if they are large.
 
 import numpy as np
 
-from dirichlet_bandits.compiler import Direct, entry_point
-from dirichlet_bandits.engine.borrowed import borrowed
+from dirichlet_bandits.compiler import Direct, borrowed, entry_point
 from dirichlet_bandits.engine.history import History, rewards
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.numerics.resampled_means import ResampledMeans, largest_mean, new_means

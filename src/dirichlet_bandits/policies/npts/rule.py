@@ -7,7 +7,7 @@ import numpy as np
 
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import implements, index
-from dirichlet_bandits.policies.bounded import BoundedAbovePolicy
+from dirichlet_bandits.policies.families import BoundedAbovePolicy
 
 
 class NPTSParams(NamedTuple):

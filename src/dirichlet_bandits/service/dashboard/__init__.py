@@ -1,21 +1,6 @@
 """Pages for people: cards of studies, a study with its charts and forms, its trials, and the API reference."""
 
-from dirichlet_bandits.service.dashboard import (
-    access,
-    creating,
-    entering,
-    examples,
-    forms,
-    home,
-    importing,
-    managing,
-    planning,
-    series,
-    study,
-    trials,
-)
-
-NotLoggedIn = access.NotLoggedIn
-to_login = access.to_login
-_MODULES = (access, entering, home, planning, creating, study, series, trials, forms, importing, managing, examples)
-routers = [module.routes for module in _MODULES]
+from dirichlet_bandits.service.dashboard import creating, examples, importing, planning, series  # noqa: F401  # routes
+from dirichlet_bandits.service.dashboard.access import NotLoggedIn as NotLoggedIn
+from dirichlet_bandits.service.dashboard.access import routes as routes
+from dirichlet_bandits.service.dashboard.access import to_login as to_login

@@ -4,19 +4,29 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
+import segno
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.routing import APIRoute
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.errors import ArgumentError, ReplacedError, one_of
 from dirichlet_bandits.service.dashboard.rendering import THEME, THEMES, page
-from dirichlet_bandits.service.guard import COOKIE
-from dirichlet_bandits.service.keys import MANAGE, READ, WRITE, check_key
+from dirichlet_bandits.service.guard import COOKIE, host_of, is_loopback
+from dirichlet_bandits.service.keys import (
+    ENTRANCE,
+    LINK_LIFETIME,
+    MANAGE,
+    READ,
+    SESSION_LIFETIME,
+    WRITE,
+    check_key,
+    link,
+)
 from dirichlet_bandits.service.open_studies import OpenStudies
 
 _YEAR: Final = 365 * 86400
-routes = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
 
 
@@ -40,6 +50,10 @@ class StudyPage(APIRoute):
             return await answer(request)
 
         return answer_again
+
+
+routes = APIRouter(include_in_schema=False, route_class=StudyPage)
+"""The routes of all pages; each module of this package adds its own."""
 
 
 def _seen(request: Request, needed: str) -> OpenStudies:
@@ -126,3 +140,51 @@ async def choose_theme(request: Request, theme: Text) -> Response:
     answer = RedirectResponse("/" + before.path.lstrip("/\\") + query, 303)
     answer.set_cookie(THEME, theme, max_age=_YEAR, samesite="strict", secure=request.url.scheme == "https")
     return answer
+
+
+# Sign in with a link that works once, and make such a link for a phone
+
+
+@routes.get(ENTRANCE)
+async def entrance(request: Request) -> Response:
+    """Show the page of a link, whose script sends the code, so that a preview of the link does not use it up."""
+    return page(request, "enter.html", error=None)
+
+
+@routes.post(ENTRANCE)
+async def enter(request: Request, code: Text) -> Response:
+    """Exchange the code of a link for a session."""
+    session = request.app.state.sessions.enter(code.strip())
+    if session is None:
+        return page(request, "enter.html", 401, error="This link was used before or has expired. Ask for another one.")
+    return keep_signed_in(request, session, SESSION_LIFETIME)
+
+
+@routes.get("/phone")
+async def phone_page(request: Request, studies: Reading) -> Response:
+    """Offer a link for another device."""
+    return _phone(request)
+
+
+@routes.post("/phone")
+async def invite(request: Request, studies: Reading) -> Response:
+    """Make a link for another device, with the rights of the present key."""
+    if request.app.state.keys is None:
+        return RedirectResponse("/phone", 303)
+    address = link(_here(request), request.app.state.sessions.invite(request.state.key))
+    return _phone(request, address=address, picture=Markup(qr_svg(address)))
+
+
+def _phone(request: Request, address: str | None = None, picture: Markup | None = None) -> Response:
+    local = is_loopback(host_of(_here(request)))
+    lifetimes = {"minutes": round(LINK_LIFETIME / 60), "days": SESSION_LIFETIME // 86400}
+    return page(request, "phone.html", address=address, picture=picture, local=local, **lifetimes)
+
+
+def _here(request: Request) -> str:
+    return request.app.state.address or str(request.base_url)
+
+
+def qr_svg(text: str) -> str:
+    """Return a QR code as SVG, dark on light in both themes, as readers need it."""
+    return segno.make(text, micro=False).svg_inline(border=4, dark="#000", light="#fff", svgclass="qr", omitsize=True)

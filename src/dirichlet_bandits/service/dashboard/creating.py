@@ -2,31 +2,70 @@
 
 import json
 import math
+import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
-from dirichlet_bandits.live.direction import MAXIMIZE
+from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.policies.catalogue import POLICIES
-from dirichlet_bandits.policies.registry import has_propensities
+from dirichlet_bandits.policies.registry import all_policies, has_propensities
 from dirichlet_bandits.service.calls import CreateStudy
-from dirichlet_bandits.service.dashboard import guided
-from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
+from dirichlet_bandits.service.dashboard.access import Creating, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.importing import read_history
+from dirichlet_bandits.service.dashboard.overview import code as shown_code
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import floor, real_number
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.specs import parse
 
+MEASURES: Final = {
+    "binary": "yes or no, such as a click or a sale",
+    "bounded": "a number between two limits",
+    "any": "any number, such as a yield or a revenue",
+}
+LEVEL: Final = 0.2
+"""The share of worst rewards by which arms are judged if bad cases matter."""
+
+REASONS: Final = {
+    "ThompsonSampling": "Each answer is yes or no, so what is known about an arm is exactly the posterior of a coin.",
+    "NPTS": "It needs nothing but the upper limit, whatever the distribution of the values.",
+    "BinarizedTS": "It needs nothing but the two limits, and works for costs as well as for rewards.",
+    "RDS": "It needs no limits and no assumption about the shape of the distribution.",
+    "BCVTS": "It compares arms by the mean of their worst fifth, and needs only the upper limit.",
+}
+"""Why a policy suits the answers that lead to it."""
+
+
+def arm_names(rows: Sequence[str], alone: bool = False) -> list[str]:
+    """Return the names of arms from the rows of a form; a single row may list several, with commas or semicolons.
+
+    A study with one arm is questioned: it needs ``alone``.
+
+    >>> arm_names(["red", "", "blue, dark"]), arm_names(["a, b; c"])
+    (['red', 'blue, dark'], ['a', 'b', 'c'])
+    """
+    names = [row.strip() for row in rows if row.strip()]
+    if len(names) == 1 and not alone:
+        names = [part.strip() for part in re.split("[,;]", names[0]) if part.strip()]
+    if len(names) < (1 if alone else 2):
+        raise ArgumentError("arms", "at least two names, because a study compares arms", "; ".join(names))
+    return names
+
+
+def _limit(field: str, text: str) -> float:
+    if not text.strip():
+        raise ArgumentError(field, "a number, because rewards lie between two limits", text)
+    return real_number(field, text)
+
+
 _FIRST: Final = "\N{DIGIT ONE}\N{COMBINING ENCLOSING KEYCAP}"  # no arm has this name: the first arm, without JavaScript
 _ROWS: Final = 3
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class TypedStudy(BaseModel):
@@ -56,13 +95,13 @@ class TypedStudy(BaseModel):
 
     def settings(self) -> StudySettings:
         """Return the settings of the study; without a policy, the answers about the rewards choose one."""
-        names = guided.arm_names(self.arm, self.alone)
-        chosen = self.chosen()
+        names = arm_names(self.arm, self.alone)
+        policy, bounds = self.chosen()
         warm = {"history": self.history(), "weight": real_number("weight", self.weight)} if self.past else {}
         given: dict[str, Any] = {
             "arms": names,
-            "policy": chosen.policy,
-            "bounds": chosen.bounds,
+            "policy": policy,
+            "bounds": bounds,
             "direction": self.direction,
             "control": names[0] if self.control == _FIRST else self.control.strip() or None,
             "reward_unit": self.unit.strip() or None,
@@ -74,11 +113,32 @@ class TypedStudy(BaseModel):
         }
         return StudySettings(**given)
 
-    def chosen(self) -> guided.Chosen:
-        """Return the policy that was typed or that the answers lead to, and the bounds of the rewards."""
-        answers = guided.Answers(self.measure, self.direction, self.matters, self.lower, self.upper)
-        chosen = guided.choose(answers)
-        return chosen._replace(policy=self.policy.strip() or chosen.policy)
+    def chosen(self) -> tuple[str, tuple[float, float] | None]:
+        """Return the policy that was typed or that suits the answers, as code has it, and the bounds of the rewards.
+
+        >>> TypedStudy(measure="binary").chosen()
+        ("ThompsonSampling('bernoulli')", (0.0, 1.0))
+        >>> TypedStudy(measure="bounded", direction="minimize", lower="0", upper="9").chosen()
+        ('BinarizedTS(lower=0, upper=9)', (0.0, 9.0))
+        >>> TypedStudy(measure="any", matters="bad").chosen()
+        ('RDS(level=0.2)', None)
+        """
+        if self.measure not in MEASURES:
+            raise ArgumentError("measure", f"one of {', '.join(MEASURES)}", self.measure)
+        bounds = (0.0, 1.0) if self.measure == "binary" else None
+        if self.measure == "bounded":
+            bounds = _limit("lower", self.lower), _limit("upper", self.upper)
+        return self.policy.strip() or self._suited(bounds), bounds
+
+    def _suited(self, bounds: tuple[float, float] | None) -> str:
+        costs = self.direction == MINIMIZE
+        if self.matters == "bad":
+            return f"RDS(level={LEVEL})" if bounds is None or costs else f"BCVTS(upper={bounds[1]:g}, level={LEVEL})"
+        if bounds is None:
+            return "RDS()"
+        if costs:
+            return f"BinarizedTS(lower={bounds[0]:g}, upper={bounds[1]:g})"
+        return "ThompsonSampling('bernoulli')" if self.measure == "binary" else f"NPTS(upper={bounds[1]:g})"
 
     def _late(self) -> float | Literal["abandon"] | None:
         if self.late.strip():
@@ -129,11 +189,11 @@ def create(request: Request, studies: Creating, typed: Annotated[TypedStudy, For
 def guide(request: Request, studies: Creating, typed: Annotated[TypedStudy, Form()]) -> Response:
     """Return the policy that the answers lead to, and the code that would create the study; nothing is created."""
     try:
-        settings, policy = typed.settings().as_json(), typed.chosen().policy
+        settings, policy = typed.settings().as_json(), typed.chosen()[0]
     except DirichletBanditsError as error:
         return page(request, "guide.html", missing=for_people(error))
-    reason = "" if typed.policy.strip() else guided.REASONS[parse(policy).name]
-    code = guided.code(typed.name.strip(), {**settings, "policy": policy})
+    reason = "" if typed.policy.strip() else REASONS[parse(policy).name]
+    code = shown_code(typed.name.strip(), {**settings, "policy": policy})
     return page(request, "guide.html", missing=None, policy=policy, reason=reason, code=code)
 
 
@@ -143,15 +203,8 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
         past = [(arm, len(x), math.fsum(x) / len(x)) for arm, x in typed.history().items() if x]
     except ArgumentError:  # which is shown
         past = []
-    values = {
-        "typed": typed,
-        "rows": filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1),
-        "measures": guided.MEASURES,
-        "first_arm": _FIRST,
-        "policies": [name for name, policy in POLICIES.items() if has_propensities(policy)],
-        "error": None,
-        "questioned": False,
-        "past": past,
-        "report": [],
-    }
-    return page(request, "new.html", status, **{**values, **said})
+    rows = filled + [""] * max(_ROWS - len(filled), _ROWS if typed.more else 1)
+    known = {"measures": MEASURES, "first_arm": _FIRST}
+    known["policies"] = [name for name, policy in all_policies().items() if has_propensities(policy)]
+    said = {"error": None, "questioned": False, "report": [], **said}
+    return page(request, "new.html", status, typed=typed, rows=rows, past=past, **known, **said)

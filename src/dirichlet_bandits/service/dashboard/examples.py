@@ -3,14 +3,17 @@
 The examples are in an order in which they can be run.
 """
 
+import json
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
+from dirichlet_bandits.live.operation import OPERATIONS, Operation
+from dirichlet_bandits.service.calls import CALLS, in_query, path_of
+from dirichlet_bandits.service.dashboard.access import routes
 from dirichlet_bandits.service.dashboard.rendering import page
-
-routes = APIRouter(include_in_schema=False)
 
 SHELL: Final = """\
 URL=http://127.0.0.1:8000
@@ -22,91 +25,90 @@ import dirichlet_bandits as db
 
 service = db.connect("http://127.0.0.1:8000", key="...")"""
 
-CURL: Final = {
-    "GET /api/health": 'call "$URL/api/health"',
-    "POST /api/studies": """\
-call "$URL/api/studies" -d '{"name": "maize", "arms": ["26 Feb", "13 Mar", "28 Mar"], "policy": "RDS"}'""",
-    "POST /api/plan": """\
-call "$URL/api/plan" -d '{"baseline": 0.3, "lift": 0.1, "floors": [0, 0.1], "horizon": 2000, "replications": 20}'""",
-    "GET /api/studies": 'call "$URL/api/studies"',
-    "GET /api/study": 'call "$URL/api/study?study=maize"',
-    "GET /api/identity": 'call "$URL/api/identity?study=maize"',
-    "POST /api/ask": """call "$URL/api/ask?study=maize" -d '{"n": 3, "token": "monday"}'""",
-    "GET /api/pending": 'call "$URL/api/pending?study=maize"',
-    "POST /api/tell": """call "$URL/api/tell?study=maize" -d '{"id": 0, "reward": 3120}'""",
-    "POST /api/tell_many": """call "$URL/api/tell_many?study=maize" -d '{"ids": [1], "rewards": [2950]}'""",
-    "POST /api/abandon": """call "$URL/api/abandon?study=maize" -d '{"id": 2}'""",
-    "POST /api/reopen": """call "$URL/api/reopen?study=maize" -d '{"id": 2}'""",
-    "POST /api/correct": """\
-call "$URL/api/correct?study=maize" -d '{"id": 0, "reward": 3210, "reason": "two digits swapped"}'""",
-    "POST /api/settle": """call "$URL/api/settle?study=maize" -d '{}'""",
-    "POST /api/void": """call "$URL/api/void?study=maize" -d '{"id": 1, "reason": "the scales were broken"}'""",
-    "POST /api/annotate": """\
-call "$URL/api/annotate?study=maize" -d '{"id": 0, "note": "hail in May", "attributes": {"plot": 7}}'""",
-    "POST /api/add_trials": """\
-call "$URL/api/add_trials?study=maize" -d '{"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"}'""",
-    "GET /api/summary": 'call "$URL/api/summary?study=maize&confidence=0.95"',
-    "GET /api/winner": 'call "$URL/api/winner?study=maize&delta=0.05"',
-    "POST /api/declare_winner": """call "$URL/api/declare_winner?study=maize" -d '{"delta": 0.05}'""",
-    "GET /api/propensities": 'call "$URL/api/propensities?study=maize"',
-    "GET /api/trials": 'call "$URL/api/trials?study=maize&first=0&limit=100"',
-    "GET /api/events": 'call "$URL/api/events?study=maize&trial=0"',
-    "GET /api/audit_log": 'call "$URL/api/audit_log?study=maize"',
-    "GET /api/export": 'call "$URL/api/export?study=maize&format=csv" -o log.csv',
-    "GET /api/archived": 'call "$URL/api/archived?study=maize"',
-    "GET /api/best_arm": 'call "$URL/api/best_arm?study=maize"',
-    "POST /api/estimate": """call "$URL/api/estimate?study=maize" -d '{"choice": {"26 Feb": 0.5, "13 Mar": 0.5}}'""",
-    "POST /api/estimate_cvar": """\
-call "$URL/api/estimate_cvar?study=maize" -d '{"choice": "26 Feb", "level": 0.2, "bounds": [0, 10000]}'""",
-    "GET /api/estimate_difference": """\
-call "$URL/api/estimate_difference?study=maize&a=13%20Mar&b=26%20Feb&bounds=0&bounds=10000\"""",
-    "GET /api/replay": 'call "$URL/api/replay?study=maize"',
-    "POST /api/add_arm": """call "$URL/api/add_arm?study=maize" -d '{"arm": "12 Apr"}'""",
-    "POST /api/retire_arm": """call "$URL/api/retire_arm?study=maize" -d '{"arm": "12 Apr"}'""",
-    "POST /api/set_floor": """call "$URL/api/set_floor?study=maize" -d '{"floor": 0.1}'""",
-    "POST /api/rename": """call "$URL/api/rename?study=maize" -d '{"name": "maize-2026"}'""",
-    "POST /api/archive": """call "$URL/api/archive?study=maize-2026" -d '{"archived": true}'""",
-    "POST /api/delete": """call "$URL/api/delete?study=maize-2026" -d '{"confirm": "maize-2026"}'""",
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "health": {},
+    "create_study": {"name": "maize", "arms": ["26 Feb", "13 Mar", "28 Mar"], "policy": "RDS"},
+    "plan": {"baseline": 0.3, "lift": 0.1, "floors": [0, 0.1], "horizon": 2000, "replications": 20},
+    "studies": {},
+    "study": {},
+    "identity": {},
+    "ask": {"n": 3, "token": "monday"},
+    "pending": {},
+    "tell": {"id": 0, "reward": 3120},
+    "tell_many": {"ids": [1], "rewards": [2950]},
+    "abandon": {"id": 2},
+    "reopen": {"id": 2},
+    "correct": {"id": 0, "reward": 3210, "reason": "two digits swapped"},
+    "settle": {},
+    "void": {"id": 1, "reason": "the scales were broken"},
+    "annotate": {"id": 0, "note": "hail in May", "attributes": {"plot": 7}},
+    "add_trials": {"trials": [{"arm": "26 Feb", "reward": 2800}], "token": "last year"},
+    "summary": {"confidence": 0.95},
+    "winner": {"delta": 0.05},
+    "declare_winner": {"delta": 0.05},
+    "propensities": {},
+    "trials": {"first": 0, "limit": 100},
+    "events": {"trial": 0},
+    "audit_log": {},
+    "export": {"format": "csv"},
+    "archived": {},
+    "best_arm": {},
+    "estimate": {"choice": {"26 Feb": 0.5, "13 Mar": 0.5}},
+    "estimate_cvar": {"choice": "26 Feb", "level": 0.2, "bounds": [0, 10000]},
+    "estimate_difference": {"a": "13 Mar", "b": "26 Feb", "bounds": [0, 10000]},
+    "replay": {},
+    "add_arm": {"arm": "12 Apr"},
+    "retire_arm": {"arm": "12 Apr"},
+    "set_floor": {"floor": 0.1},
+    "rename": {"name": "maize-2026"},
+    "archive": {"archived": True},
+    "delete": {"confirm": "maize-2026"},
 }
+"""The fields of a request for each operation, in an order in which all of them work."""
 
-PYTHON: Final = {
-    "POST /api/studies": 'study = service.create_study("maize", arms=["26 Feb", "13 Mar", "28 Mar"], policy=db.RDS())',
-    "POST /api/plan": "service.plan(baseline=0.3, lift=0.1, floors=[0, 0.1], horizon=2000, replications=20)",
-    "GET /api/studies": "service.study_names()",
-    "GET /api/study": 'study = service.load_study("maize")',
-    "GET /api/identity": "study.identity",
-    "POST /api/ask": "trials = study.ask(3)",
-    "GET /api/pending": "study.pending",
-    "POST /api/tell": "study.tell(trials[0].id, 3120.0)",
-    "POST /api/tell_many": "study.tell_many([trials[1].id], [2950.0])",
-    "POST /api/abandon": "study.abandon(trials[2].id)",
-    "POST /api/reopen": "study.reopen(trials[2].id)",
-    "POST /api/correct": 'study.correct(trials[0].id, 3210.0, "two digits swapped")',
-    "POST /api/settle": "study.settle()",
-    "POST /api/void": 'study.void(trials[1].id, "the scales were broken")',
-    "POST /api/annotate": 'study.annotate(trials[0].id, note="hail in May", attributes={"plot": 7})',
-    "POST /api/add_trials": 'study.add_trials({"arm": ["26 Feb"], "reward": [2800.0]})',
-    "GET /api/summary": "study.summary(confidence=0.95)",
-    "GET /api/winner": "study.winner(delta=0.05)",
-    "POST /api/declare_winner": "study.declare_winner()",
-    "GET /api/propensities": "study.propensities()",
-    "GET /api/trials": "study.trials_dataframe()",
-    "GET /api/events": "study.events(trial=0)",
-    "GET /api/audit_log": "study.audit_log()",
-    "GET /api/export": 'study.export("log.csv")',
-    "GET /api/archived": "study.archived",
-    "GET /api/best_arm": "study.best_arm",
-    "POST /api/estimate": 'study.estimate({"26 Feb": 0.5, "13 Mar": 0.5})',
-    "POST /api/estimate_cvar": 'study.estimate("26 Feb", objective=db.CVaR(0.2), bounds=(0, 10_000))',
-    "GET /api/estimate_difference": 'study.estimate_difference("13 Mar", "26 Feb", bounds=(0, 10_000))',
-    "GET /api/replay": "study.replay()",
-    "POST /api/add_arm": 'study.add_arm("12 Apr")',
-    "POST /api/retire_arm": 'study.retire_arm("12 Apr")',
-    "POST /api/set_floor": "study.set_floor(0.1)",
-    "POST /api/rename": 'study.rename("maize-2026")',
-    "POST /api/archive": "study.archive()",
-    "POST /api/delete": 'service.delete_study("maize-2026", confirm="maize-2026")',
+_PYTHON: Final = {
+    "create_study": "study = service.create_study({})",
+    "plan": "service.plan({})",
+    "studies": "service.study_names()",
+    "study": 'study = service.load_study("maize")',
+    "ask": "trials = study.ask({})",
+    "trials": "study.trials_dataframe()",
+    "export": 'study.export("log.csv")',
+    "estimate_cvar": 'study.estimate("26 Feb", objective=db.CVaR(0.2), bounds=(0, 10_000))',
+    "archive": "study.archive()",
+    "delete": 'service.delete_study("maize-2026", confirm="maize-2026")',
+    **{name: f"study.{name}" for name in ("identity", "pending", "archived", "best_arm")},
 }
+"""Calls that are not the method of a study with the name and the fields of the operation."""
+
+
+def _place(kind: type[Operation[Any]]) -> str:
+    return f"{'GET' if in_query(kind) else 'POST'} /api/{path_of(kind)}"
+
+
+def _command(kind: type[Operation[Any]], fields: dict[str, Any]) -> str:
+    """Return the command for a shell that sends these fields."""
+    study = {} if getattr(kind, "of_study", True) is False else {"study": "maize"}
+    if kind.name in ("archive", "delete"):
+        study["study"] = "maize-2026"
+    query = urlencode({**study, **(fields if in_query(kind) else {})}, doseq=True, quote_via=quote)
+    sent = " -o log.csv" * (kind.name == "export") if in_query(kind) else f" -d '{json.dumps(fields)}'"
+    return f'call "$URL/api/{path_of(kind)}{"?" * bool(query)}{query}"{sent}'
+
+
+def _call(kind: type[Operation[Any]], fields: dict[str, Any]) -> str:
+    """Return the call of the client: required fields by place, others by name."""
+    required = {name for name, field in kind.fields.items() if field.required}
+    written = {
+        name: json.dumps(x) for name, x in fields.items()
+    }  # which is Python, too: no field is true, false or null
+    given = ", ".join(x if name in required else f"{name}={x}" for name, x in written.items())
+    return _PYTHON.get(kind.name, f"study.{kind.name}({{}})").format(given)
+
+
+_KINDS: Final = {name: {**OPERATIONS, **CALLS}[name] for name in FIELDS}
+CURL: Final = {_place(kind): _command(kind, FIELDS[name]) for name, kind in _KINDS.items()}
+PYTHON: Final = {_place(kind): _call(kind, FIELDS[name]) for name, kind in _KINDS.items() if name != "health"}
 
 
 @routes.get("/docs")

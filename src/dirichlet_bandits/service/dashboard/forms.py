@@ -1,35 +1,27 @@
 """Handle the forms of the pages: ask, tell, void, correct, note, change the arms; each leads back to a page."""
 
 from collections.abc import Callable
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
-from dirichlet_bandits.live import Study
+from dirichlet_bandits.live import Study, delete_study
 from dirichlet_bandits.live.fields import SERVED_TRIALS
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.operations import Abandon, Annotate, Correct, OfOneTrial, Reopen, Void
-from dirichlet_bandits.service.dashboard.access import Changing, Managing, StudyPage, Text
-from dirichlet_bandits.service.dashboard.study import show_study
-from dirichlet_bandits.service.dashboard.trials import show_trial
-from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.access import Changing, Managing, Reading, Text, routes
+from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.dashboard.study import show_study, show_trial
+from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number, whole_number
 from dirichlet_bandits.service.problems import status_of
-
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 @routes.post("/ask")
 def ask(
-    request: Request,
-    studies: Changing,
-    name: Text,
-    token: Text,
-    n: Text = "1",
-    segment: Text = "",
-    unit: Text = "",
+    request: Request, studies: Changing, name: Text, token: Text, n: Text = "1", segment: Text = "", unit: Text = ""
 ) -> Response:
     """Assign trials; because of the token, a form that is sent twice is one ask."""
     study = studies.study(name)
@@ -75,9 +67,12 @@ def _of_one_trial(kind: type[OfOneTrial]) -> Callable[..., Response]:
         study, trial = studies.study(name), whole_number("id", id)
         typed = {"reward": reward, "reason": reason, "note": note}
         try:
-            texts = {field: text.strip() or None for field, text in typed.items() if field in kind.fields}
-            numbers = {"reward": real_number("reward", reward)} if "reward" in kind.fields else {}
-            local_of(study).do(kind(**{"id": trial, **texts, **numbers}))
+            read: dict[str, Any] = {
+                field: text.strip() or None for field, text in typed.items() if field in kind.fields
+            }
+            if "reward" in read:
+                read["reward"] = real_number("reward", reward)
+            local_of(study).do(kind(**{"id": trial, **read}))
         except NotFoundError:
             raise
         except DirichletBanditsError as error:
@@ -97,11 +92,7 @@ def name_winner(request: Request, studies: Changing, name: Text, segment: Text =
     """Store the winner that the rewards establish."""
     study = studies.study(name)
 
-    def act() -> Response:
-        study.declare_winner(segment=segment or None)
-        return back_to(name)
-
-    return acted(request, study, act)
+    return acted(request, study, lambda: study.declare_winner(segment=segment or None))
 
 
 @routes.post("/arms")
@@ -109,11 +100,7 @@ def arms(request: Request, studies: Managing, name: Text, arm: Text, action: Tex
     """Add or retire an arm."""
     study = studies.study(name)
 
-    def act() -> Response:
-        study.add_arm(arm.strip()) if action == "add" else study.retire_arm(arm)
-        return back_to(name)
-
-    return acted(request, study, act)
+    return acted(request, study, lambda: study.add_arm(arm.strip()) if action == "add" else study.retire_arm(arm))
 
 
 def back_to(name: str, **query: int) -> Response:
@@ -121,9 +108,70 @@ def back_to(name: str, **query: int) -> Response:
     return RedirectResponse("/study?" + urlencode({"name": name, **query}), 303)
 
 
-def acted(request: Request, study: Study, act: Callable[[], Response], **typed: str) -> Response:
-    """Act and return to the page; if the call is refused, show the page with the reason and the input."""
+def acted(request: Request, study: Study, act: Callable[[], object], **typed: str) -> Response:
+    """Act, and return what it leads to, or else to the page; if it is refused, show the page with reason and input."""
     try:
-        return act()
+        found = act()
+        return found if isinstance(found, Response) else back_to(study.name)
     except DirichletBanditsError as error:
         return show_study(request, study, status_of(error), error=for_people(error), **typed)
+
+
+# The study as a whole: its floor, name, archive and deletion, and what happened to it
+
+
+_EVENTS: Final = 100
+
+
+@routes.post("/floor")
+def set_floor(request: Request, studies: Managing, name: Text, share: Text) -> Response:
+    """Set the least probability of every arm, or of some."""
+    study = studies.study(name)
+
+    return acted(request, study, lambda: study.set_floor(floor(share)))
+
+
+@routes.post("/rename")
+def rename(request: Request, studies: Managing, name: Text, new: Text) -> Response:
+    """Rename a study."""
+    return acted(request, studies.study(name), lambda: back_to(studies.rename(name, new.strip(), None)))
+
+
+@routes.post("/archive")
+def archive(request: Request, studies: Managing, name: Text) -> Response:
+    """Leave a study out of the list of studies, or put it back."""
+    study = studies.study(name)
+
+    return acted(request, study, lambda: study.unarchive() if study.archived else study.archive())
+
+
+@routes.post("/delete")
+def delete(request: Request, studies: Managing, name: Text, confirm: Text) -> Response:
+    """Delete a study permanently; the form asks for its name."""
+    study = studies.study(name)
+
+    def act() -> Response:
+        delete_study(name, studies.storage, confirm=confirm.strip(), identity=study.identity)
+        studies.refresh(name)
+        return RedirectResponse("/", 303)
+
+    return acted(request, study, act)
+
+
+@routes.get("/study/history")
+def history_page(
+    request: Request, studies: Reading, name: str, below: Annotated[int | None, Query(ge=0, lt=2**63)] = None
+) -> Response:
+    """Show a page of what happened in a study and what was done to it, newest first."""
+    study = studies.study(name)
+    rows = study.events(below=below, limit=_EVENTS)
+    older = rows[-1].number if rows and rows[-1].number else None
+    newer = None if below is None or below > study.events(limit=1)[0].number else below + _EVENTS
+    entries = studies.audit_log(name)
+    return page(request, "history.html", study=study, rows=rows, entries=entries, older=older, newer=newer)
+
+
+@routes.get("/audit_log")
+def audit_log_page(request: Request, studies: Reading) -> Response:
+    """Show which key created, renamed, archived or deleted a study."""
+    return page(request, "audit_log.html", entries=studies.audit_log())

@@ -5,15 +5,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import Form, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from dirichlet_bandits.csv_tables import COLUMNS, Table, decoded
+from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
-from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, StudyPage, Text
+from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Reading, Text, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.rendering import page
 from dirichlet_bandits.service.dashboard.wording import for_people
@@ -21,7 +21,6 @@ from dirichlet_bandits.service.problems import status_of
 
 _SHOWN: Final = 5
 _NONE: Final = "\N{EMPTY SET}"  # what the menu sends; an empty text would mean that nothing was chosen
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Sent(BaseModel):
@@ -38,11 +37,11 @@ class Sent(BaseModel):
     propensity: str | None = None
     now: bool = False
 
-    def table(self) -> Table:
+    def table(self) -> CSVTable:
         """Return the table in the file."""
-        return Table(self.text, self.source, forgiving=True)
+        return CSVTable(self.text, self.source, forgiving=True)
 
-    def columns(self, table: Table) -> dict[str, int]:
+    def columns(self, table: CSVTable) -> dict[str, int]:
         """Return the column of each kind that has not been declined: the chosen one, else one with a usual name."""
         return table.columns({kind: getattr(self, kind) for kind in COLUMNS if getattr(self, kind) != _NONE})
 
@@ -104,6 +103,6 @@ def read_history(content: bytes, source: str) -> tuple[dict[str, list[float]], l
     ({'red': [1.5, 2.0]}, ['1 of 3 rows: blank', '1 of 2 values: decimal commas'])
     """
     text, notes = decoded(content, source, forgiving=True)
-    table = Table(text, source, forgiving=True)
+    table = CSVTable(text, source, forgiving=True)
     rewards = rewards_by_arm(read_file(table, table.columns({"arm": None, "reward": None})))
     return rewards, notes + table.report

@@ -11,12 +11,11 @@ from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.winner import Winner
-from dirichlet_bandits.live import Study
+from dirichlet_bandits.live import Study, Trial, lateness
 from dirichlet_bandits.live.direction import MINIMIZE
-from dirichlet_bandits.service.dashboard import charts, guided
-from dirichlet_bandits.service.dashboard.advice import to_do, verdict
+from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
-from dirichlet_bandits.service.dashboard.typed import floor_typed
+from dirichlet_bandits.service.dashboard.wording import floor_typed, sentence
 
 LISTED: Final = 50
 FIRST: Final = 5
@@ -25,7 +24,6 @@ FIRST: Final = 5
 _MOST_DECIMALS: Final = 6
 _LARGE: Final = 1e9
 _OTHER: Final = 8
-_SEED_DIGITS: Final = 8
 
 
 def overview(study: Study) -> dict[str, Any]:
@@ -55,7 +53,6 @@ def overview(study: Study) -> dict[str, Any]:
     level = study.policy.objective.level if isinstance(study.policy.objective, CVaR) else None
     return {
         "study": study,
-        "seed": short_seed(study.seed),
         "floor_typed": floor_typed(study.floor),
         "rows": rows,
         "attrs": summary.attrs,
@@ -64,7 +61,7 @@ def overview(study: Study) -> dict[str, Any]:
         "trials": len(log),
         "last": last_activity(log),
         "best": best,
-        "code": guided.code(study.name, study.settings.as_json(leave_out="seed")),
+        "code": code(study.name, study.settings.as_json(leave_out="seed")),
         "drift": drift_words(summary.attrs["drift"]) if summary.attrs["drift"] else "",
         "despite_drift": _despite_drift(study, rows) if summary.attrs["drift"] else [],
         "verdict": verdict(rows, summary.attrs, found_winner, bool(study.history)),
@@ -129,16 +126,6 @@ def decimals_of(rows: Sequence[Mapping[str, Any]]) -> int | None:
     return decimals if decimals <= _MOST_DECIMALS else None
 
 
-def short_seed(seed: int) -> str:
-    """Return a seed in a form that people can compare.
-
-    >>> short_seed(42), short_seed(301464646622280655677346925882554694042)
-    ('42', '30146464…')
-    """
-    digits = str(seed)
-    return digits if len(digits) <= _SEED_DIGITS else digits[:_SEED_DIGITS] + "…"
-
-
 def last_activity(log: pd.DataFrame) -> Any:
     """Return the time of the last ask or tell; None before the first trial."""
     latest = log[["asked_at", "ended_at"]].max().max()
@@ -151,3 +138,86 @@ def _from_the_best(summary: pd.DataFrame, costs: bool) -> pd.DataFrame:
     good = (-judged if costs else judged).fillna(-math.inf)
     keys = pd.DataFrame({"retired": ~summary["active"], "good": good})
     return summary.loc[keys.sort_values(["retired", "good"], ascending=[True, False], kind="stable").index]
+
+
+# What is known about a study, and what to do next, in one or two sentences each
+
+
+def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None, warm: bool = False) -> str:
+    """Return in words what the rewards so far show, from a summary's rows and attributes and the result of the rule.
+
+    The first line is a headline; there may be a second one with details. A ``warm`` study started from past rewards. A
+    winner that is not stored yet may still be overtaken, so it is not called one.
+
+    >>> verdict([], {}, None)
+    'No rewards yet.\\nEach arm is tried once before the policy chooses.'
+    """
+    if found is not None and found.arm is not None:
+        return _winner(found)
+    if not any(row["told"] for row in rows):
+        return f"No rewards yet.\n{_without_rewards(rows, warm)}"
+    untried = sum(row["active"] and not row["told"] for row in rows)
+    if untried:
+        return f"Too early to tell: {'1 arm has' if untried == 1 else f'{untried} arms have'} no reward yet."
+    if attrs["best_arm"] is None:
+        return f"Too early to tell: {attrs['best_arm_reason']}."
+    if found is None:
+        return f"{attrs['best_arm']} has the best {attrs['objective']} so far."
+    if found.more is not None or not found.forecast.startswith("no winner"):
+        return f"{attrs['best_arm']} leads, but there is no winner yet.\n{sentence(found.forecast)}"
+    words, _, advice = found.forecast.partition("; ")
+    return f"{attrs['best_arm']} leads, but {words}." + (f"\n{sentence(advice)}" if advice else "")
+
+
+def _winner(found: Winner) -> str:
+    """Return who has won, and what could be wrong with that."""
+    note = "" if found.note is None else f"\nNote: {found.note}."
+    named = f"The winner is {found.arm}" if found.established_at else f"{found.arm} can be named the winner"
+    return f"{named}: {found.claim}.{note}"
+
+
+def _without_rewards(rows: Sequence[Mapping[str, Any]], warm: bool) -> str:
+    held = sum(row.get("held", 0) for row in rows)
+    if held:
+        when = "is held until the window of its trial closes" if held == 1 else "are held until their windows close"
+        return f"{held:,} {when}."
+    if warm:
+        return "The policy starts from past rewards, which do not count here."
+    return "Each arm is tried once before the policy chooses."
+
+
+def to_do(pending: Sequence[Trial], what: str, active: Sequence[str]) -> str:
+    """Return what a user with write access should do next; no arm that was retired is to be tried.
+
+    >>> to_do([], "reward", ["red"])
+    'Ask for the next trial.'
+    """
+    pending = [trial for trial in pending if trial.arm in active]
+    if not pending:
+        return "Ask for the next trial."
+    more = len(pending) - 1
+    rest = f"; {more:,} more {'trial is' if more == 1 else 'trials are'} pending" if more else ""
+    return f"Try {pending[0].arm} and report the {what} of trial {pending[0].id}{rest}."
+
+
+def code(name: str, settings: Mapping[str, Any]) -> str:
+    """Return the Python code that creates a study with these settings, as JSON has them; past rewards have a name.
+
+    >>> print(code("page", {"arms": ["red", "blue"], "policy": "RDS()", "bounds": [0.0, 1.0], "control": "red"}))
+    db.create_study(
+        'page',
+        arms=['red', 'blue'],
+        policy='RDS()',
+        bounds=(0.0, 1.0),
+        control='red',
+    )
+    """
+    written = {key: repr(value) for key, value in settings.items()}
+    if "bounds" in settings:
+        written["bounds"] = repr(tuple(settings["bounds"]))
+    if "window" in settings:
+        written["window"] = repr(lateness.shown(settings["window"]))
+    if "history" in settings:
+        written["history"] = "past"  # too long to be shown
+    lines = [repr(name), *(f"{key}={value}" for key, value in written.items())]
+    return "\n".join(["db.create_study(", *(f"    {line}," for line in lines), ")"])

@@ -2,17 +2,16 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
-from dirichlet_bandits.experiments.plan_question import Question
+from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.service import plans
-from dirichlet_bandits.service.dashboard.access import Creating, StudyPage
+from dirichlet_bandits.service.dashboard.access import Creating, routes
 from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.typed import real_number, whole_number
-from dirichlet_bandits.service.dashboard.wording import for_people
+from dirichlet_bandits.service.dashboard.wording import for_people, real_number, whole_number
 from dirichlet_bandits.service.problems import headers_of, status_of
 
 MOST_ARMS: Final = 10
@@ -25,8 +24,6 @@ POLICIES: Final = {
 }
 """Policies of a plan as they are written for a study of rewards 0 and 1."""
 
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
-
 
 class TypedPlan(BaseModel):
     """What was typed into the form, as texts; rates are in percent, as people say them."""
@@ -37,13 +34,13 @@ class TypedPlan(BaseModel):
     horizon: str = "20000"
     floor: list[str] = ["0", "0.1"]
 
-    def question(self) -> Question:
+    def question(self) -> PlanQuestion:
         """Return the arguments of ``db.plan``."""
         baseline = _between("baseline", real_number("baseline", self.baseline), 0.01, 99.99)
         lift = _between("lift", real_number("lift", self.lift), -baseline, 100.0 - baseline)
         arms = _between("number of arms", whole_number("number of arms", self.arms), 2, MOST_ARMS)
         horizon = whole_number("number of trials", self.horizon)
-        return Question(
+        return PlanQuestion(
             baseline=baseline / 100,
             lift=lift / 100,
             arms=int(arms),

@@ -1,18 +1,23 @@
 """Compute a study's history as numbers, for the script that draws it and for a table where no script runs."""
 
-from typing import Any, Final, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
-from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
-from dirichlet_bandits.inference.intervals import FEWEST
+from dirichlet_bandits.inference.intervals import FEWEST, levels, mean_interval
 from dirichlet_bandits.live import Study
-from dirichlet_bandits.live.bands import mean_bands
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.live.readings import CONFIDENCE
 from dirichlet_bandits.live.records import TOLD
-from dirichlet_bandits.service.dashboard.access import Reading, StudyPage
+from dirichlet_bandits.service.dashboard.access import Reading, routes
 from dirichlet_bandits.types import Floats
+
+if TYPE_CHECKING:
+    from dirichlet_bandits.live.reading import ReadableStudy
 
 DRAWN: Final = 8
 """At most so many arms have a color of their own; the others are one."""
@@ -22,8 +27,6 @@ _POINTS: Final = 600
 _SMALLEST_WINDOW: Final = 20
 _ROWS: Final = 8
 _BAND_POINTS: Final = 24
-
-routes = APIRouter(include_in_schema=False, route_class=StudyPage)
 
 
 class Series(NamedTuple):
@@ -163,3 +166,39 @@ def _running_mean(rewards: Floats, counted: Any) -> Floats:
 def _per_second(trials: pd.DataFrame) -> float:
     """Return how many steps of a time column make one second, because pandas uses several units."""
     return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[trials["asked_at"].dt.unit]
+
+
+# Intervals of the arms' means after some numbers of trials, for charts over time
+
+
+def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], level: float = CONFIDENCE) -> Floats:
+    """Return the interval of each arm's mean from the first ``at`` trials: ``found[arm, k]`` has its two ends.
+
+    These are the confidence sequences of ``Study.summary``, computed from the rewards of the first trials as they are
+    known now, so the intervals after the last trial are those of the summary. They are NaN where there is no interval,
+    and in a study with segments, whose summary averages over the segments.
+
+    >>> import dirichlet_bandits as db
+    >>> study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
+    >>> _ = study.add_trials({"arm": ["red", "blue"] * 400, "reward": [0.0, 1.0, 1.0, 1.0] * 200})
+    >>> mean_bands(study, ["red"], [80, 800]).round(2).tolist()
+    [[[0.17, 0.82], [0.4, 0.6]]]
+    """
+    local = local_of(study)
+    with local.lock:
+        journal, bounds = local.journal(), study.settings.limits
+    found = np.full((len(arms), len(at), 2), math.nan)
+    if journal.views:
+        return found
+    own_levels = levels(journal.since, level).tolist()
+    which, trials = np.array(journal.told.arms, np.int64), np.array(journal.told.trials, np.int64)
+    rewards = np.array(journal.told.rewards)
+    for row, name in enumerate(arms):
+        arm = journal.names.index(name)
+        own = which == arm
+        x, when = rewards[own], trials[own]
+        for k, n in enumerate(at):
+            seen = x[when < n]
+            if seen.size:
+                found[row, k] = mean_interval(seen, bounds, own_levels[arm])
+    return np.where(np.isfinite(found).all(axis=2, keepdims=True), found, math.nan)

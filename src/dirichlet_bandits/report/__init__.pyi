@@ -1,0 +1,12 @@
+from dirichlet_bandits.report.chapters import Chapter as Chapter
+from dirichlet_bandits.report.chapters import ChapterFigure as ChapterFigure
+from dirichlet_bandits.report.chapters import ChapterTable as ChapterTable
+from dirichlet_bandits.report.chapters import Unread as Unread
+from dirichlet_bandits.report.chapters import regret_chapter as regret_chapter
+from dirichlet_bandits.report.judging import OUTCOMES as OUTCOMES
+from dirichlet_bandits.report.judging import Contrast as Contrast
+from dirichlet_bandits.report.judging import Verdict as Verdict
+from dirichlet_bandits.report.judging import judge_regret as judge_regret
+from dirichlet_bandits.report.writing import Making as Making
+from dirichlet_bandits.report.writing import sentence as sentence
+from dirichlet_bandits.report.writing import write as write

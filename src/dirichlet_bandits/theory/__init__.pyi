@@ -1,0 +1,15 @@
+from dirichlet_bandits.numerics.crossing import crossing_probability as crossing_probability
+from dirichlet_bandits.numerics.cvar import cvar as cvar
+from dirichlet_bandits.numerics.cvar_crossing import cvar_crossing_probability as cvar_crossing_probability
+from dirichlet_bandits.numerics.cvar_kinf import CVaRKinfResult as CVaRKinfResult
+from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf as cvar_kinf
+from dirichlet_bandits.numerics.kinf import KinfResult as KinfResult
+from dirichlet_bandits.numerics.kinf import kinf as kinf
+from dirichlet_bandits.theory.bounds import Bound as Bound
+from dirichlet_bandits.theory.bounds import CrossingBounds as CrossingBounds
+from dirichlet_bandits.theory.bounds import QDSCondition as QDSCondition
+from dirichlet_bandits.theory.bounds import crossing_bounds as crossing_bounds
+from dirichlet_bandits.theory.bounds import necessary_bonus as necessary_bonus
+from dirichlet_bandits.theory.bounds import qds_condition as qds_condition
+from dirichlet_bandits.theory.lower_bounds import LowerBound as LowerBound
+from dirichlet_bandits.theory.lower_bounds import lower_bound as lower_bound
