@@ -30,7 +30,7 @@ def seconds(job: Callable[[], object], repeats: int = 3) -> float:
 
 
 def simulation(
-    bandit: db.Bandit | db.World,
+    bandit: db.Environment,
     policy: db.policies.Policy,
     horizon: int,
     replications: int,
@@ -40,7 +40,7 @@ def simulation(
     """Seconds a replication on one core, compilation left out; ``feedback`` is the delay or the batches, if any."""
     settings: Any = {"seed": 0, "workers": 1, "record": 1, "fast": fast, "progress": False, **feedback}
     # A short run compiles the plain loop; batches and segments need all pulls to be what they are.
-    in_world = bool(feedback) or isinstance(bandit, db.World)
+    in_world = bool(feedback) or not bandit.still
     db.simulate(bandit, policy, horizon=horizon if in_world else len(bandit) + 10, replications=1, **settings)
     job = lambda: db.simulate(bandit, policy, horizon=horizon, replications=replications, **settings)  # noqa: E731
     return seconds(job, 3 if fast else 1) / replications
@@ -197,7 +197,7 @@ def worlds() -> None:
     still = db.Piecewise({1: maize, 3001: db.Bandit(maize.arms[::-1], maize.names)})  # the change comes too late
     half = db.Piecewise({1: maize, 1501: db.Bandit(maize.arms[::-1], maize.names)})
     drift = db.Drifting(np.tile(maize.means, (3000, 1)), noise=db.Uniform(-100.0, 100.0))
-    cases: dict[str, tuple[db.Bandit | db.World, dict[str, Any]]] = {
+    cases: dict[str, tuple[db.Environment, dict[str, Any]]] = {
         "two segments": (half, {}),
         "delay of 30": (maize, {"delay": 30}),
         "geometric delay": (maize, {"delay": db.Geometric(0.1)}),

@@ -20,7 +20,7 @@ OPERATIONS = (
 # Retired words, and the places where they have another meaning.
 RETIRED = {
     "history": r"create_study$|study create$|[sS]ettings$|/stud(y|ies)$",  # past rewards
-    "level": r"CVaR|cvar|Policy|Estimate$|study estimate$|compare$|/estimate_cvar$",  # the share of the worst rewards
+    "level": r"CVaR|cvar|lower_tail_mean|Policy|Estimate$|study estimate$|compare$|/estimate_cvar$",
     "lower": r"Policy|Claim$",
     "upper": r"Policy|lower_bound$|kinf$|crossing|QDSCondition$|qds",
     "cvar": r"^cvar$",

@@ -120,6 +120,10 @@ def test_rooms_and_functions_of_one_name_do_not_hide_each_other():
         db.RDX  # noqa: B018
 
 
+def test_errors_need_nothing_heavy():
+    assert heavy("import dirichlet_bandits as db; db.ArgumentError, db.errors.ArgumentError, dir(db.theory)") == set()
+
+
 def test_an_experiment_of_a_paper_loads_what_it_plays(tmp_path):
     """The robustness experiment plays UCB1, R-UCB-LT and RDS; neither the crop model nor another family is loaded."""
     code = f"""

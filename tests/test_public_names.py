@@ -18,7 +18,7 @@ NAMES = {
         simulate plan compare_policies create_study load_study delete_study study_names connect load read_rewards
         read_periods propensities
         Bernoulli Beta ClippedGaussian Empirical Exponential Gaussian GaussianMixture Poisson Uniform
-        Bandit CVaR Drifting Geometric Pareto Piecewise World
+        Bandit CVaR Drifting Environment Geometric Pareto Piecewise
         BCVTS BDS EmpiricalIMED IMED KLUCB LBSDA NPTS QDS RBSDA RDS Restarting SlidingWindow ThompsonSampling UCB1
         AuditEntry AuditEvent Comparison Comparisons DifferenceEstimate Estimate PlanRow RankedPolicy Ranking Replay
         Result RiskEstimate Rival Service Study StudyPlan StudySettings Trial Winner
@@ -34,19 +34,19 @@ NAMES = {
     """,
     "errors": """
         AccessError ArgumentError ConflictError DirichletBanditsError FormatError LostWorkerError MissingExtraError
-        NotFoundError PolicyError ReplacedError RewardError StorageError
+        NotFoundError PolicyError ReplacedError RewardError StorageError UnsoundError
     """,
     "theory": """
         Bound CVaRKinfResult CrossingBounds KinfResult LowerBound QDSCondition crossing_bounds crossing_probability cvar
         cvar_crossing_probability cvar_kinf kinf lower_bound necessary_bonus qds_condition
     """,
     "extend": """
-        Assumption Floats Ints Policy Rewards World duel duel_round ended finite_number generator geometric implements
+        Assumption Environment Floats Ints Policy duel duel_round ended finite_number generator geometric implements
         index index_propensities init jit keeps_rewards larger note number_between positive_number prepare propensity_of
         pull pull_while random_index_propensities register select shared shortcut state_propensities update whole_number
         win_probability
     """,
-    "testing": "Report check_policy set_clock",
+    "testing": "Report check_environment check_law check_policy set_clock",
     "report": """
         Chapter ChapterFigure ChapterTable Contrast Making OUTCOMES Unread Verdict judge_regret regret_chapter sentence
         write
@@ -110,7 +110,7 @@ def test_what_functions_return_can_be_imported():
     unknown = {}
     for name, function in public_functions():
         named = set(re.findall(r"\w+", str(inspect.signature(function).return_annotation))) & ours - public
-        if named and not issubclass(getattr(db, name.partition(".")[0]), (db.policies.Policy, db.World)):
+        if named and not issubclass(getattr(db, name.partition(".")[0]), (db.policies.Policy, db.Environment)):
             unknown[name] = named
     assert unknown == {}
 

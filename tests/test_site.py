@@ -73,7 +73,7 @@ def sections(site):
 
 def test_every_public_name_has_a_signature_its_parameters_an_example_and_its_source(site, place):
     found = sections(site)
-    without_example = {"Policy", "World", "propensity_of", "Service"}  # bases, a decorator, connections
+    without_example = {"Policy", "Environment", "propensity_of", "Service"}  # bases, a decorator, connections
     assert set(public()) - set(found) == set()
     for name, what in public().items():
         text = found[name]

@@ -10,6 +10,13 @@ from dirichlet_bandits.policies.registry import all_policies
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dirichlet_bandits"
 
+NOT_FOR_NEW_ENVIRONMENTS = {
+    "benchmarks/__main__.py": "what means that move cost",
+    "docs/glossary.md": "drift is a word of studies, too",
+    "tests/environments/test_arguments.py": "its wrong arguments",
+    "tests/environments/test_files.py": "its table in the file of an experiment",
+    "tests/experiments/test_ranking.py": "an environment whose distributions are not known",
+}
 MOST_LINES = 450
 MOST_PARAMETERS = 8
 LONG_AND_PUBLIC = {  # functions that users call with keywords, and where they find them
@@ -33,7 +40,7 @@ def text_files():
 
 def test_the_guide_names_every_file_that_a_new_policy_touches():
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = guide[guide.index("### Into the library") : guide.index("## Add a world")]
+    section = guide[guide.index("### Into the library") : guide.index("## Add an environment")]
     listed = re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE)
     places = [ROOT / path.replace("greedy.py", "perturbed.py") for path in listed]
     assert [path for path in places if not path.is_file()] == []
@@ -45,6 +52,16 @@ def test_the_guide_names_every_file_that_a_new_policy_touches():
         ROOT / "src/dirichlet_bandits/policies/references.bib",  # names papers
         ROOT / "tests/naive/policies.py",  # names functions
     }
+
+
+def test_the_guide_names_every_file_that_a_new_environment_touches():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide[guide.index("## Add an environment") : guide.index("## Habits")]
+    listed = set(re.findall(r"^\| `([\w./]+)` \|", section, re.MULTILINE))
+    found = {path.relative_to(ROOT).as_posix() for path in text_files() if "Drifting" in path.read_text("utf-8")}
+    touched = {path.replace("/drifting.py", "/swapping.py") for path in found if path not in NOT_FOR_NEW_ENVIRONMENTS}
+    assert sorted(listed) == sorted(touched)
+    assert [path for path in NOT_FOR_NEW_ENVIRONMENTS if path not in found] == []
 
 
 def test_families_of_policies_know_what_all_share_and_not_each_other():

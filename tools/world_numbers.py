@@ -11,7 +11,7 @@ numbers with the references, and the page with the numbers.
 import json
 import sys
 
-from tests.worlds.test_published import EXPLAINED, MEASURED, ROWS, TABLES, Row, disagreements, played
+from tests.environments.test_published import EXPLAINED, MEASURED, ROWS, TABLES, Row, disagreements, played
 from tools.world_pictures import PAGE, between_marks
 
 HEADINGS = {

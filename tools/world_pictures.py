@@ -72,7 +72,7 @@ def coins(*means: float) -> list[db.Bernoulli]:
     return [db.Bernoulli(mean) for mean in means]
 
 
-def three_coins() -> dict[str, db.Bandit | db.World]:
+def three_coins() -> dict[str, db.Environment]:
     """Three coins that stay the same, and three of which one changes every 1,000 pulls."""
     return {
         STAYS: db.Bandit(coins(0.3, 0.5, 0.9)),

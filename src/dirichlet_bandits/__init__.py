@@ -11,4 +11,4 @@ from dirichlet_bandits.lazy import public_names
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__ = public_names(__name__, "policies", "errors", "theory")
+__getattr__, __dir__ = public_names(__name__, "errors", "theory", "policies")

@@ -8,17 +8,22 @@ from dirichlet_bandits import policies as policies
 from dirichlet_bandits import report as report
 from dirichlet_bandits import testing as testing
 from dirichlet_bandits import theory as theory
-from dirichlet_bandits.arms import Bandit as Bandit
-from dirichlet_bandits.arms import Bernoulli as Bernoulli
-from dirichlet_bandits.arms import Beta as Beta
-from dirichlet_bandits.arms import ClippedGaussian as ClippedGaussian
-from dirichlet_bandits.arms import CVaR as CVaR
-from dirichlet_bandits.arms import Empirical as Empirical
-from dirichlet_bandits.arms import Exponential as Exponential
-from dirichlet_bandits.arms import Gaussian as Gaussian
-from dirichlet_bandits.arms import GaussianMixture as GaussianMixture
-from dirichlet_bandits.arms import Poisson as Poisson
-from dirichlet_bandits.arms import Uniform as Uniform
+from dirichlet_bandits.environments import Bandit as Bandit
+from dirichlet_bandits.environments import Bernoulli as Bernoulli
+from dirichlet_bandits.environments import Beta as Beta
+from dirichlet_bandits.environments import ClippedGaussian as ClippedGaussian
+from dirichlet_bandits.environments import CVaR as CVaR
+from dirichlet_bandits.environments import Drifting as Drifting
+from dirichlet_bandits.environments import Empirical as Empirical
+from dirichlet_bandits.environments import Environment as Environment
+from dirichlet_bandits.environments import Exponential as Exponential
+from dirichlet_bandits.environments import Gaussian as Gaussian
+from dirichlet_bandits.environments import GaussianMixture as GaussianMixture
+from dirichlet_bandits.environments import Geometric as Geometric
+from dirichlet_bandits.environments import Pareto as Pareto
+from dirichlet_bandits.environments import Piecewise as Piecewise
+from dirichlet_bandits.environments import Poisson as Poisson
+from dirichlet_bandits.environments import Uniform as Uniform
 from dirichlet_bandits.experiments.planning import PlanRow as PlanRow
 from dirichlet_bandits.experiments.planning import StudyPlan as StudyPlan
 from dirichlet_bandits.experiments.planning import plan as plan
@@ -64,10 +69,5 @@ from dirichlet_bandits.results import load as load
 from dirichlet_bandits.service import Service as Service
 from dirichlet_bandits.service import connect as connect
 from dirichlet_bandits.simulation import simulate as simulate
-from dirichlet_bandits.worlds import Drifting as Drifting
-from dirichlet_bandits.worlds import Geometric as Geometric
-from dirichlet_bandits.worlds import Pareto as Pareto
-from dirichlet_bandits.worlds import Piecewise as Piecewise
-from dirichlet_bandits.worlds import World as World
 
 __version__: str

@@ -4,7 +4,8 @@ DirichletBanditsError
 ├── ArgumentError (ValueError)       an argument has a value that makes no sense
 ├── RewardError (ValueError)         a reward does not match what the policy expects
 ├── FormatError (ValueError)         a file or folder is corrupt, or not ours
-├── PolicyError (TypeError)          a user's policy does not fulfill its contract
+├── UnsoundError (TypeError)         a user's law or environment does not fulfill its contract
+│   └── PolicyError                  a user's policy does not
 ├── LostWorkerError (RuntimeError)   workers of an executor died or cannot be reached
 ├── NotFoundError (LookupError)      no study, arm or trial has this name or number
 ├── ConflictError                    the request contradicts what is stored
@@ -23,6 +24,7 @@ from typing import Any
 __all__ = [
     "AccessError", "ArgumentError", "ConflictError", "DirichletBanditsError", "FormatError", "LostWorkerError",
     "MissingExtraError", "NotFoundError", "PolicyError", "ReplacedError", "RewardError", "StorageError",
+    "UnsoundError",
 ]
 # fmt: on
 
@@ -60,7 +62,21 @@ class FormatError(DirichletBanditsError, ValueError):
     """A file or folder is corrupt, or was not written by this library."""
 
 
-class PolicyError(DirichletBanditsError, TypeError):
+class UnsoundError(DirichletBanditsError, TypeError):
+    """A law or an environment does not fulfill its contract; ``problems`` lists everything that is wrong with it."""
+
+    kind = ""
+
+    def __init__(self, name: str, problems: Sequence[str], kind: str = "") -> None:
+        super().__init__(name, problems, kind or self.kind)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        name, problems, kind = self.args
+        return "\n".join([f"{name} is not a sound {kind}:", *(f"- {problem}" for problem in problems)])
+
+
+class PolicyError(UnsoundError):
     """A policy does not fulfill its contract; ``problems`` lists everything that is wrong with it.
 
     >>> raise PolicyError("Mine()", ["has no update"])
@@ -69,13 +85,7 @@ class PolicyError(DirichletBanditsError, TypeError):
     - has no update
     """
 
-    def __init__(self, policy: str, problems: Sequence[str]) -> None:
-        super().__init__(policy, problems)
-        self.problems = tuple(problems)
-
-    def __str__(self) -> str:
-        policy, problems = self.args
-        return "\n".join([f"{policy} is not a sound policy:", *(f"- {problem}" for problem in problems)])
+    kind = "policy"
 
 
 class LostWorkerError(DirichletBanditsError, RuntimeError):

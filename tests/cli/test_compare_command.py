@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
-from tests.worlds.problems import coins_in_a_file
+from tests.environments.problems import coins_in_a_file
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 FEW = ("--horizon", "60", "--replications", "5", "--workers", "1", "--policy", "UCB1", "--policy", "RUCBLT")

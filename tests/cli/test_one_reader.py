@@ -6,8 +6,8 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli.study_options import read_history, read_table
-from dirichlet_bandits.service.dashboard import importing
-from dirichlet_bandits.service.dashboard.importing import Sent
+from dirichlet_bandits.service.dashboard import creating
+from dirichlet_bandits.service.dashboard.creating import Sent
 
 
 def by_python(path, forgiving):
@@ -26,7 +26,7 @@ def by_add_trials(path):
 def by_import(path):
     study = db.create_study("s", arms=["Red", "blue"], seed=0)
     table = Sent(name="s", token="t", text=path.read_bytes().decode("utf-8-sig"), source=str(path)).table()
-    study.add_trials(importing.read_file(table, {"arm": 0, "reward": 1}, study))
+    study.add_trials(creating.read_file(table, {"arm": 0, "reward": 1}, study))
     return told(study)
 
 
@@ -40,7 +40,7 @@ DOORS = {
     "read_rewards(forgiving)": lambda path: by_python(path, True),
     "--history": read_history,
     "add-trials": by_add_trials,
-    "/new/file": lambda path: importing.read_history(path.read_bytes(), str(path))[0],
+    "/new/file": lambda path: creating.read_history(path.read_bytes(), str(path))[0],
     "/import": by_import,
 }
 

@@ -19,7 +19,7 @@ from dirichlet_bandits.experiments import (
 )
 from dirichlet_bandits.experiments.catalogue import CHANGING, MAIZE, READINGS, REGRET, RISK, STUDIES, SUBSAMPLING
 from dirichlet_bandits.experiments.random_arms import RandomArms, RandomMultinomial
-from tests.worlds.test_published import TABLES
+from tests.environments.test_published import TABLES
 
 YIELDS = ("yields", "yields-spring")
 
@@ -102,7 +102,10 @@ def test_those_on_changing_arms_are_the_worlds_and_policies_of_the_published_num
     task, known = shipped(name), TABLES[rows]
     world = next(iter(known.values())).world
     assert task.horizon == next(iter(known.values())).horizon
-    assert (task.bandit.identity(), task.bandit.breakpoints) == (world.identity(), world.breakpoints)
+    assert (task.bandit.identity(task.horizon), task.bandit.breakpoints) == (
+        world.identity(task.horizon),
+        world.breakpoints,
+    )
     for called, policy in task.policies.items():
         row = known[called.replace("GLR-klUCB", "GLR").replace(", rare", " .05")]
         assert type(policy.params) is type(row.policy.params)

@@ -74,7 +74,7 @@ def test_what_an_interruption_leaves(ranking):
 @pytest.mark.parametrize(
     ("bandit", "options", "message"),
     [
-        ([1, 2], {}, "'bandit' must be a Bandit or a world"),
+        ([1, 2], {}, "'bandit' must be a Bandit, or another environment"),
         (
             db.Bandit([db.Empirical([1, 3]), db.Empirical([2, 2])]),
             {},

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms.sampler import compiled
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import reserve
 from dirichlet_bandits.engine.loop import opening
 from dirichlet_bandits.engine.run import Setup, ended, start
+from dirichlet_bandits.environments.sampler import compiled
 from dirichlet_bandits.policies.dirichlet.duels import new_challengers
 from dirichlet_bandits.policies.dirichlet.fast import Position, play_rounds
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
@@ -32,7 +32,7 @@ def play(policy, setup, table, seeds, reward_rng, reward_words, rng, control):
 
 def notes_after(policy, arms, horizon):
     bandit = db.Bandit(arms)
-    setup = Setup(horizon, np.array([horizon]), bandit.gaps, -1e100, 1e100)
+    setup = Setup(horizon, np.array([horizon]), bandit.gaps_over(1), -1e100, 1e100)
     seeds = replication_seeds(root_sequence(3), 0, 1, len(arms) + 1)[0]
     control = np.zeros(2, np.int64)
     rng = np.random.default_rng(1)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms import Mean
+from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.policies.dirichlet.risk import offsets_with_bonus
 from tests import naive
 from tests.policies.test_policies import told

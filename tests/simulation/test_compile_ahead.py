@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.compile_ahead import in_processes, is_compiled, simulation_job
+from dirichlet_bandits.simulation.compile_ahead import Simulation, in_processes
 from tests.bounds import SECONDS
 from tests.compiler.processes import write
 
@@ -20,22 +20,22 @@ BANDIT = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
 
 
 def test_compiling_ahead_reaches_the_simulation_of_every_pair():
-    jobs = [simulation_job(BANDIT, policy) for policy in (db.UCB1(0.5), db.NPTS(upper=0.5))]
+    jobs = [Simulation(BANDIT, policy).job for policy in (db.UCB1(0.5), db.NPTS(upper=0.5))]
     with pytest.raises(db.ArgumentError, match="fit for rewards in"):  # what simulate says of the last one
         in_processes(jobs, workers=1, progress=False)
 
 
 EMPTY = """
 import dirichlet_bandits as db
-from dirichlet_bandits.simulation.compile_ahead import is_compiled
+from dirichlet_bandits.simulation.compile_ahead import Simulation
 bandit = db.Bandit([db.Bernoulli(0.4), db.Bernoulli(0.6)])
-print(is_compiled(bandit, db.UCB1(0.5)), is_compiled(bandit, db.UCB1(0.5)))
+print(*(Simulation(bandit, db.UCB1(0.5)).is_compiled() for _ in range(2)))
 """
 
 
 def test_whether_something_is_compiled_is_found_out_without_compiling(tmp_path):
     db.simulate(BANDIT, db.UCB1(0.5), horizon=20, replications=1, seed=0)
-    assert is_compiled(BANDIT, db.UCB1(0.5))
+    assert Simulation(BANDIT, db.UCB1(0.5)).is_compiled()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", EMPTY]
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
@@ -108,7 +108,7 @@ from dirichlet_bandits.simulation.plan import make_plan
 import elsewhere
 
 compile_ahead.cores = lambda: 2
-compile_ahead.is_compiled = lambda *_: False
+compile_ahead.Simulation.is_compiled = lambda _: False
 compile_ahead.in_processes = lambda jobs, **_: print(*sorted(name for name, _ in jobs))
 
 class Own(elsewhere.Coin):

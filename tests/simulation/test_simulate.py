@@ -14,7 +14,6 @@ import dirichlet_bandits as db
 from dirichlet_bandits import seeding
 from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence, start_stream, stream_seeds
-from dirichlet_bandits.simulation.python_loop import reward_streams
 from tests.simulation.games import GreedyUCB
 
 BANDIT = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.5, 1.0), db.Exponential(0.2)], names=["a", "b", "c"])
@@ -64,9 +63,9 @@ def test_every_policy_meets_the_same_rewards(foreign):
     result = run(bandit, {**POLICIES, "Python": GreedyUCB()}, horizon=2500, replications=2)
     for replication in range(2):
         for policy in result.policies:
-            streams = reward_streams(bandit, stream_seeds(root_sequence(3), replication, 4))
+            tape = bandit.rewards(stream_seeds(root_sequence(3), replication, 4), 2500)
             pulls = result.pulls.sel(policy=policy, replication=replication).values
-            total = sum(next(streams[k]) for k in range(3) for _ in range(pulls[k]))
+            total = sum(tape[k, : pulls[k]].sum() for k in range(3))
             assert result.reward.sel(policy=policy, replication=replication).item() == pytest.approx(total, rel=1e-9)
 
 

@@ -39,7 +39,7 @@ def test_sound_python_policy():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     report = check_policy(Sound())
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002 - it is left alone
-    assert report.kind == "plain Python"
+    assert report.kind == "a plain Python policy"
     assert str(report).startswith("Sound, a plain Python policy, is sound:\n- plays with 2 and 10 arms")
 
 
@@ -155,7 +155,7 @@ def test_memory_in_the_class():
 
 def test_sound_compiled_policy():
     report = check_policy(db.UCB1(sigma=1.0))
-    assert report.kind == "compiled"
+    assert report.kind == "a compiled policy"
     assert "runs in simulate" in report.checks
 
 

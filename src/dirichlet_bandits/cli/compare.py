@@ -140,7 +140,7 @@ def _periods(
 
 def _bandit(
     file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
-) -> "db.Bandit | db.World":
+) -> "db.Environment":
     """Read the arms of the file, with the objective of the option ``--level``."""
     objective = _objective(cvar)
     if file.suffix.lower() != ".toml":
@@ -152,19 +152,19 @@ def _bandit(
     found = db.experiments.read_bandit(file)
     if objective is None:
         return found
-    if not isinstance(found, db.Bandit):
+    if not found.still:
         raise ArgumentError("--level", "omitted if arms change: write [objective] in the file", cvar)
-    return db.Bandit(found.arms, found.names, objective=objective)
+    return db.Bandit(list(found.laws(1).values()), found.names, objective=objective)
 
 
-def _said_of(bandit: "db.Bandit | db.World") -> str:
-    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints of a world."""
-    if not isinstance(bandit, db.Bandit):
+def _said_of(bandit: "db.Environment") -> str:
+    """Describe the arms in one line: the number of rewards and the value of each, or the breakpoints."""
+    if not bandit.still:
         changes = getattr(bandit, "breakpoints", ())
         when = f", which change at pulls {', '.join(map(str, changes))}" if changes else ""
         return f"{len(bandit)} arms: {', '.join(bandit.names)}{when}"
     told = []
-    for name, law, value in zip(bandit.names, bandit.arms, bandit.values, strict=True):
+    for name, law, value in zip(bandit.names, bandit.laws(1).values(), bandit.values_over(1)[0], strict=True):
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
         told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
     return f"{len(bandit)} arms: " + "; ".join(told)
@@ -174,7 +174,7 @@ def _places(ranking: "db.Ranking", title: str) -> tables.Table:
     """Return the ranking as numbers, for programs."""
     keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
     rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
-    return tables.Table(title, [tables.Column(key, key) for key in keys], rows)
+    return tables.Table(title, dict(zip(keys, keys, strict=True)), rows)
 
 
 def _show(ranking: "db.Ranking", title: str) -> None:
@@ -189,12 +189,7 @@ def _show(ranking: "db.Ranking", title: str) -> None:
         )
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
         rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
-    columns = [
-        tables.Column("policy", "policy"),
-        tables.Column("mean", "mean"),
-        tables.Column("difference", "more than the best"),
-        tables.Column("mark", ""),
-    ]
+    columns = {"policy": "policy", "mean": "mean", "difference": "more than the best", "mark": ""}
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
     runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
     most = "up to " if result.undone else ""
@@ -207,9 +202,9 @@ def _show(ranking: "db.Ranking", title: str) -> None:
         for name, reason in ranking.left_out.items():
             reasons[reason].append(name)
         why = [(", ".join(names), in_options(reason)) for reason, names in reasons.items()]
-        columns = [tables.Column("policy", "policy", prose=True), tables.Column("reason", "because it", prose=True)]
+        columns = {"policy": "policy", "reason": "because it"}
         typer.echo()
-        tables.show(tables.Table("Left out", columns, why, lines=True))
+        tables.show(tables.Table("Left out", columns, why, prose=columns, lines=True))
 
 
 # Options for when rewards become known: ``--delay``, ``--window``, ``--late`` and ``--batch``

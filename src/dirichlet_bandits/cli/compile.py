@@ -29,11 +29,11 @@ def compile(
       dirichlet-bandits compile RDS UCB1
       NUMBA_CACHE_DIR=/opt/compiled dirichlet-bandits compile
     """
-    from dirichlet_bandits.arms import Bandit, Bernoulli
-    from dirichlet_bandits.arms.sampler import compile_samplers
+    from dirichlet_bandits.environments import Bandit, Bernoulli
+    from dirichlet_bandits.environments.sampler import compile_samplers
     from dirichlet_bandits.live.opening import compile_live
     from dirichlet_bandits.policies.registry import all_policies, has_propensities
-    from dirichlet_bandits.simulation.compile_ahead import Job, in_processes, simulation_job
+    from dirichlet_bandits.simulation.compile_ahead import Job, Simulation, in_processes
 
     for name in policies or ():
         if name not in all_policies():
@@ -44,7 +44,7 @@ def compile(
     for name in chosen:
         kind = all_policies()[name]
         for policy in kind.examples():
-            jobs.append(simulation_job(bandit, policy))
+            jobs.append(Simulation(bandit, policy).job)
             if has_propensities(kind):
                 jobs.append((repr(policy), partial(compile_live, policy)))
     started = time.perf_counter()

@@ -120,4 +120,4 @@ def _table(samples: "db.crops.Samples", title: str) -> tables.Table:
         )
         for day, label, row in zip(samples.days, samples.labels, samples.yields, strict=True)
     ]
-    return tables.Table(f"Maize yields, kg/ha: {title}", [tables.Column(*pair) for pair in keys.items()], rows)
+    return tables.Table(f"Maize yields, kg/ha: {title}", keys, rows)

@@ -83,10 +83,10 @@ def paper(
 
 def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> None:
     """Show how long each policy took."""
-    columns = [tables.Column("experiment", "experiment"), tables.Column("policy", "policy")]
+    columns = {"experiment": "experiment", "policy": "policy"}
     if form != "text":
         seconds = [(chapter.title, *pair) for chapter in chapters for pair in chapter.seconds.items()]
-        tables.show(tables.Table("", [*columns, tables.Column("seconds", "seconds")], seconds), form)
+        tables.show(tables.Table("", {**columns, "seconds": "seconds"}, seconds), form)
         return
     from dirichlet_bandits.display.numbers import duration
 
@@ -97,4 +97,4 @@ def _show_times(chapters: Sequence["db.report.Chapter"], form: tables.Form) -> N
     ]
     total = sum(sum(chapter.seconds.values()) for chapter in chapters)
     rows.append(("all", "", duration(total)))
-    tables.show(tables.Table("Processor time by policy", [*columns, tables.Column("time", "time")], rows))
+    tables.show(tables.Table("Processor time by policy", {**columns, "time": "time"}, rows))

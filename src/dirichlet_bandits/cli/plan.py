@@ -49,7 +49,7 @@ def plan(
         typer.echo(str(found))
     else:
         keys = db.PlanRow._fields
-        table = tables.Table("Plan", [tables.Column(key, key) for key in keys], found.rows)
+        table = tables.Table("Plan", {key: key for key in keys}, found.rows)
         settings = {key: getattr(found, key) for key in ("horizon", "delta", "margin", "replications", "answer")}
         tables.show(table, form, settings, "rows")
     if found.interrupted:

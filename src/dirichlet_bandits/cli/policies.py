@@ -23,31 +23,24 @@ def policies(
     if markdown:
         typer.echo(markdown_table())
         return
+    rows, keys = _rows(), ("policy", "parameters", "assumes", "guarantee", "reference")
+    columns = {key: key for key in keys if form != "text" or key != "parameters"}
+    if form == "text":  # parameters are below the name
+        rows = [(f"{name}\n{given}".strip(), *others) for name, given, *others in rows]
+    tables.show(tables.Table("Policies", columns, rows, prose=columns, lines=True), form)
+
+
+def _rows() -> list[tuple[str, ...]]:
     from dirichlet_bandits.policies.interface import parameters
     from dirichlet_bandits.policies.registry import all_policies
 
-    columns = [
-        tables.Column("policy", "policy", prose=True),
-        tables.Column("assumes", "assumes", prose=True),
-        tables.Column("guarantee", "guarantee", prose=True),
-        tables.Column("reference", "reference", prose=True),
-    ]
     known = all_policies().items()
-    rows = [(name, parameters(kind), kind.assumes, kind.guarantee, kind.reference) for name, kind in known]
-    if form == "text":
-        shown = [(f"{name}\n{given}".strip(), *others) for name, given, *others in rows]
-        tables.show(tables.Table("Policies", columns, shown, lines=True))
-    else:
-        columns.insert(1, tables.Column("parameters", "parameters"))
-        tables.show(tables.Table("Policies", columns, rows), form)
+    return [(name, parameters(kind), kind.assumes, kind.guarantee, kind.reference) for name, kind in known]
 
 
 def markdown_table() -> str:
     """Return the Markdown table of all policies."""
-    from dirichlet_bandits.policies.interface import parameters
-    from dirichlet_bandits.policies.registry import all_policies
-
     lines = ["| policy | assumes | guarantee | reference |", "|---|---|---|---|"]
-    for name, policy in all_policies().items():
-        lines.append(f"| `{name}({parameters(policy)})` | {policy.assumes} | {policy.guarantee} | {policy.reference} |")
+    for name, given, *others in _rows():
+        lines.append(f"| `{name}({given})` | {' | '.join(others)} |")
     return "\n".join(lines)

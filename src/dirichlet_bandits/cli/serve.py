@@ -168,7 +168,7 @@ def list_command(file: File, as_json: tables.AsJson = False, as_csv: tables.AsCs
     """
     form, known = tables.form_of(as_json, as_csv), keyring.read_keys(file)
     if form != "text":
-        columns = [tables.Column("scope", "scope"), tables.Column("name", "name")]
+        columns = {"scope": "scope", "name": "name"}
         tables.show(tables.Table("", columns, [(key.rights, key.name) for key in known]), form)
         return
     for key in known:

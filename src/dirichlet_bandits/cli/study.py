@@ -246,8 +246,8 @@ def audit_log(
 
 
 def _show(title: str, fields: Iterable[str], rows: Iterable[tuple[object, ...]], form: tables.Form) -> None:
-    columns = [tables.Column(field, _HEADERS.get(field, field)) for field in fields]
-    at = [column.key for column in columns].index("at")
+    columns = {field: _HEADERS.get(field, field) for field in fields}
+    at = list(columns).index("at")
     written = [(*row[:at], f"{row[at]:%Y-%m-%dT%H:%M:%SZ}", *row[at + 1 :]) for row in rows]
     tables.show(tables.Table(title, columns, written), form)
 

@@ -24,9 +24,8 @@ def show_list(storage: str, archived: bool, form: tables.Form) -> None:
 
     rows = list_studies(storage, archived=archived)
     headers = {name: name for name in Listed._fields} | {"best": "best arm"}
-    columns = [tables.Column(name, header, prose=name == "policy") for name, header in headers.items()]
     if rows or form != "text":
-        tables.show(tables.Table("Studies", columns, rows), form)
+        tables.show(tables.Table("Studies", headers, rows, prose=["policy"]), form)
     else:
         typer.echo("no archived studies" if archived else "no studies; 'dirichlet-bandits study create' creates one")
 
@@ -72,7 +71,7 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
         _show_readings(summary)
         return
     keys = [key for key in (*_COUNTS, *_NUMBERS, *_READINGS) if key in summary]
-    columns = [tables.Column(key, key) for key in ("arm", *keys, "propensity", "active")]
+    columns = {key: key for key in ("arm", *keys, "propensity", "active")}
     rows = [
         (str(arm), *(row[key] for key in keys), float(chances[str(arm)]), bool(row["active"]))
         for arm, row in summary.iterrows()
@@ -103,29 +102,26 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     headers = {"value": summary.attrs["objective"], "low": "from", "high": "to"}
     others = [key for key in _COUNTS[1:] if key in summary]
     known["besides"] = [", ".join(f"{row[key]} {key}" for key in others if row[key]) for _, row in known.iterrows()]
-    columns = [
-        tables.Column("told", "rewards"),
-        *([tables.Column("besides", "no reward", prose=True)] if known["besides"].any() else []),
-        *(tables.Column(key, headers.get(key, key)) for key in keys),
-    ]
+    columns = {"told": "rewards"} | ({"besides": "no reward"} if known["besides"].any() else {})
+    columns |= {key: headers.get(key, key) for key in keys}
     if chances is not None:
         known["propensity"] = [chances[str(arm)] for arm in known.index]
-        columns.append(tables.Column("propensity", "next"))
+        columns["propensity"] = "next"
     return _table(f"{study.name}: {study.policy!r}", known, columns, {"told": int, "besides": str})
 
 
 def _table(
-    title: str, summary: "pd.DataFrame", columns: list[tables.Column], written: Mapping[str, Callable[[Any], Any]]
+    title: str, summary: "pd.DataFrame", columns: Mapping[str, str], written: Mapping[str, Callable[[Any], Any]]
 ) -> tables.Table:
     """Return these columns of a summary, one row per arm, written by their functions or else as numbers."""
     rows = [
         (
             f"{arm}" if row["active"] else f"{arm} (retired)",
-            *(written.get(column.key, float)(row[column.key]) for column in columns),
+            *(written.get(key, float)(row[key]) for key in columns),
         )
         for arm, row in summary.iterrows()
     ]
-    return tables.Table(title, [tables.Column("arm", "arm"), *columns], rows)
+    return tables.Table(title, {"arm": "arm", **columns}, rows, prose=["besides"])
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
@@ -133,11 +129,11 @@ def _show_readings(summary: "pd.DataFrame") -> None:
     said = summary.attrs
     names = {"lift": "lift", "lift_low": "from", "lift_high": "to", "lift_percent": "relative"}
     names |= {"probability_best": "P(best)"}
-    columns = [tables.Column(key, names[key]) for key in names if key in summary and summary[key].notna().any()]
+    columns = {key: names[key] for key in names if key in summary and summary[key].notna().any()}
     if columns:
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
-        title = over if columns[0].key == "lift" else f"Compared with {said['compared_with']}"
+        title = over if "lift" in columns else f"Compared with {said['compared_with']}"
         tables.show(_table(title, summary, columns, {"lift_percent": lift_percent, "probability_best": belief}))
     if summary["told"].sum():
         tables.note(earnings(said))

@@ -6,10 +6,10 @@ import json
 import math
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,7 +20,7 @@ from dirichlet_bandits.files import plain_text
 
 if TYPE_CHECKING:
     import dirichlet_bandits as db
-    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.environments import Bandit
 
 Form = Literal["text", "json", "csv"]
 
@@ -28,28 +28,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
 
 
-class Column(NamedTuple):
-    """A column: ``key`` is its name for programs, ``header`` for people. Only ``prose`` is wrapped."""
-
-    key: str
-    header: str
-    prose: bool = False
-
-
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers and texts under their columns."""
+    """Rows of numbers and texts. ``columns`` are names for programs, with headers for people; only ``prose`` wraps."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Mapping[str, str]
     rows: Sequence[Sequence[Any]]
+    prose: Collection[str] = ()
     lines: bool = False
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dict per row, with values that JSON supports."""
-        return [
-            {column.key: _plain(value) for column, value in zip(self.columns, row, strict=True)} for row in self.rows
-        ]
+        return [dict(zip(self.columns, map(_plain, row), strict=True)) for row in self.rows]
 
 
 def form_of(as_json: bool, as_csv: bool) -> Form:
@@ -85,7 +76,7 @@ def show_json(value: Any) -> None:
 def _csv(table: Table) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(column.key for column in table.columns)
+    writer.writerow(table.columns)
     for record in table.records():
         writer.writerow(_csv_cell(value) for value in record.values())
     return file.getvalue()
@@ -125,9 +116,9 @@ def _widths(table: Table, cells: Sequence[Sequence[str]], room: int) -> list[int
     from rich.cells import cell_len
 
     least, wanted = [], []
-    for column, *texts in zip(table.columns, [column.header for column in table.columns], *cells, strict=True):
+    for column, *texts in zip(table.columns, table.columns.values(), *cells, strict=True):
         lines = [line for text in texts for line in text.splitlines()]
-        words = [word for line in lines for word in line.split()] if column.prose else lines
+        words = [word for line in lines for word in line.split()] if column in table.prose else lines
         least.append(max(map(cell_len, words), default=0))
         wanted.append(max(map(cell_len, lines), default=0))
     spare, wishes = room - sum(least) - _GAP * (len(least) - 1), sum(wanted) - sum(least)
@@ -149,10 +140,10 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
         padding=(0, _GAP - 1, 0, 0),
         show_edge=False,
     )
-    for k, (column, width) in enumerate(zip(table.columns, widths, strict=True)):
+    for k, ((column, header), width) in enumerate(zip(table.columns.items(), widths, strict=True)):
         numbers = all(isinstance(row[k], int | float | None) or row[k][-1:] in ("", "%") for row in table.rows)
         side: Literal["right", "left"] = "right" if numbers and k else "left"
-        made.add_column(column.header, justify=side, no_wrap=not column.prose, width=width)
+        made.add_column(header, justify=side, no_wrap=column not in table.prose, width=width)
     for row in cells:
         made.add_row(*map(Text, row))  # as Text: a name in brackets is not markup
     return made
@@ -160,31 +151,22 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
 
 def _blocks(table: Table, cells: Iterable[Sequence[str]]) -> str:
     """Return one block of lines per row: its first cell, and below it the others with their headers."""
-    wide = max(len(column.header) for column in table.columns[1:])
+    _, *headers = table.columns.values()
+    wide = max(map(len, headers))
     lines = [table.title]
     for row in cells:
         lines += ["", *row[0].splitlines()]
-        lines += [
-            f"  {column.header:<{wide}}  {cell}"
-            for column, cell in zip(table.columns[1:], row[1:], strict=True)
-            if cell
-        ]
+        lines += [f"  {header:<{wide}}  {cell}" for header, cell in zip(headers, row[1:], strict=True) if cell]
     return "\n".join(lines)
 
 
 def summary_table(title: str, result: "db.Result") -> Table:
     """Make the summary table of a result: regret at the horizon."""
-    columns = [
-        Column("policy", "policy"),
-        Column("mean", f"mean {result.regret_label}" if len(result.regret_label) < 10 else "mean"),
-        Column("stderr", "std error"),
-        Column("std", "std"),
-        Column("q05", "5%"),
-        Column("q95", "95%"),
-        Column("replications", "runs"),
-    ]
+    mean = f"mean {result.regret_label}" if len(result.regret_label) < 10 else "mean"
+    numbers = {"mean": mean, "stderr": "std error", "std": "std", "q05": "5%", "q95": "95%"}
+    columns = {"policy": "policy", **numbers, "replications": "runs"}
     rows = [
-        (str(policy), *(float(row[column.key]) for column in columns[1:-1]), int(row["replications"]))
+        (str(policy), *(float(row[key]) for key in numbers), int(row["replications"]))
         for policy, row in result.summary().iterrows()
     ]
     return Table(title, columns, rows)

@@ -9,7 +9,7 @@ ever replaced. These parts have no public equivalent:
   convention (``context.call_conv``), and ``library._reload_init``, which Numba calls before it loads a function from a
   cache (``calls.py``);
 * the ``entry_point`` of a compiled function and the types of its arguments, ``typeof_pyval``, for calls that skip the
-  search for these types (``decorators.direct``);
+  search for these types (``decorators.Direct``);
 * the fields of an array and of a random generator, whose owner (``meminfo``) is cleared so that references to them are
   not counted (``borrowed.py``);
 * ``codegen.magic_tuple``, which identifies processors, and the events of ``numba.core.event`` (``announcements.py``).
@@ -28,7 +28,6 @@ from dirichlet_bandits.compiler.calls import Shared, address_of, by_address, sha
 from dirichlet_bandits.compiler.decorators import (
     INNER_OPTIONS,
     Direct,
-    direct,
     entry_point,
     jit,
     jit_inline,
@@ -40,6 +39,6 @@ from dirichlet_bandits.compiler.interrupts import shielded
 # fmt: off
 __all__ = [
     "INNER_OPTIONS", "Direct", "NotCached", "Shared", "address_of", "borrowed", "by_address", "compiling",
-    "direct", "entry_point", "jit", "jit_inline", "jit_sum", "lent", "lent_generator", "named_entry_point",
+    "entry_point", "jit", "jit_inline", "jit_sum", "lent", "lent_generator", "named_entry_point",
     "only_cached", "overload", "shared", "shielded", "stop_spinner", "types",
 ]

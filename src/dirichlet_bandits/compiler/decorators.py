@@ -76,19 +76,11 @@ def entry_point(function: Callable[P, R], *sources: str, **options: Any) -> Call
     return cast(Callable[P, R], compiled)
 
 
-def direct(compiled: Any, *args: Any) -> Callable[..., Any]:
-    """Return the code of an entry point for arguments of exactly these types, which it does not check any more.
+class Direct:
+    """An entry point for arguments of exactly the same types at each call, which only the first call checks.
 
     Finding the types of a generator, or of a NamedTuple with one in it, takes longer than most calls.
     """
-    kinds = tuple(compiled.typeof_pyval(arg) for arg in args)
-    compiled.compile(kinds)
-    code: Callable[..., Any] = compiled.overloads[kinds].entry_point
-    return code
-
-
-class Direct:
-    """An entry point for arguments of the same types at each call; after the first call, see :func:`direct`."""
 
     def __init__(self, find: Callable[[], Any]) -> None:
         self._find = find
@@ -101,7 +93,10 @@ class Direct:
 
     def __call__(self, *args: Any) -> Any:
         if self._code is None:
-            self._code = direct(self._find(), *args)
+            compiled = self._find()
+            kinds = tuple(compiled.typeof_pyval(arg) for arg in args)
+            compiled.compile(kinds)
+            self._code = compiled.overloads[kinds].entry_point
         return self._code(*args)
 
 

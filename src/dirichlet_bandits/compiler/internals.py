@@ -7,17 +7,11 @@ import numba
 
 from dirichlet_bandits.errors import DirichletBanditsError
 
-RNG_FIELDS: Final = ("bit_generator", "meminfo", "parent")
-BITGEN_FIELDS: Final = (
-    "parent",
-    "state_address",
-    "state",
-    "fnptr_next_uint64",
-    "fnptr_next_uint32",
-    "fnptr_next_double",
-    "bit_generator",
-)
-ARRAY_FIELDS: Final = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+FIELDS: Final = {
+    "npy_rng": "bit_generator meminfo parent",
+    "npy_bitgen": "parent state_address state fnptr_next_uint64 fnptr_next_uint32 fnptr_next_double bit_generator",
+    "array": "meminfo parent nitems itemsize data shape strides",
+}
 """The fields that ``borrowed.py`` fills, clears, or knows to be unused by compiled draws: a new one might be needed."""
 
 
@@ -55,7 +49,6 @@ def _check() -> None:
     for owner, names in used.items():
         for name in names.split():
             getattr(owner, name)
-    fields = {npy_rng: RNG_FIELDS, npy_bitgen: BITGEN_FIELDS, Array(float64, 1, "C"): ARRAY_FIELDS}
-    for struct, known in fields.items():
-        if sorted(default_manager[struct]._fields) != sorted(known):
-            raise AttributeError(f"{struct} has other fields than {', '.join(known)}")
+    for struct, name in ((npy_rng, "npy_rng"), (npy_bitgen, "npy_bitgen"), (Array(float64, 1, "C"), "array")):
+        if sorted(default_manager[struct]._fields) != sorted(FIELDS[name].split()):
+            raise AttributeError(f"{name} has other fields than {FIELDS[name]}")

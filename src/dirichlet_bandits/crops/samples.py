@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.laws import Empirical
-from dirichlet_bandits.arms.objective import Objective
 from dirichlet_bandits.crops.season import SPRING, date_label
+from dirichlet_bandits.environments.bandit import Bandit
+from dirichlet_bandits.environments.laws import Empirical
+from dirichlet_bandits.environments.objective import Objective
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.files import whole_file
 

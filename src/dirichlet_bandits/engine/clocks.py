@@ -23,9 +23,9 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
+from dirichlet_bandits.engine.verbs import NEVER as NEVER
 from dirichlet_bandits.types import Floats, Ints
 
-NEVER: Final = cast(int, np.int64(2**62))  # a round that no run reaches; NumPy's int, as Numba recompiles for literals
 _ALWAYS: Final = cast(int, np.int64(-1))  # before every round
 
 

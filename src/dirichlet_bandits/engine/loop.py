@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import ArmTable
 from dirichlet_bandits.compiler import borrowed, jit, overload, shared, types
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.run import (
@@ -22,6 +21,7 @@ from dirichlet_bandits.engine.run import (
     status,
 )
 from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.environments.sampler import ArmTable
 from dirichlet_bandits.seeding import Stream, start_stream
 from dirichlet_bandits.types import Ints, Words
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import ArmTable, fill
 from dirichlet_bandits.compiler import jit, jit_inline, shared
+from dirichlet_bandits.environments.sampler import ArmTable, fill
 from dirichlet_bandits.numerics.arrays import copy_into
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Records, Words
@@ -25,6 +25,7 @@ PROGRESS = np.dtype(
         ("slot", np.int64),  # which of the recording times comes next
         ("status", np.int64),
         ("total", np.float64),  # sum of the rewards
+        ("regret", np.float64),  # so far, if gaps change
         ("low", np.float64),  # rewards must lie between these
         ("high", np.float64),
         ("offence", np.float64),  # the reward that does not, and its arm
@@ -37,7 +38,10 @@ _FIRST_BLOCK = 8
 
 
 class Setup(NamedTuple):
-    """What all replications share: when to stop and record, what pulls cost, and which rewards are allowed."""
+    """What all replications share: when to stop and record, what pulls cost, and which rewards are allowed.
+
+    ``gaps`` has a row for each time, or a single one if they never change.
+    """
 
     horizon: int
     times: Ints
@@ -178,8 +182,8 @@ def record(run: Run) -> None:
     now = run.progress[0]
     regret = 0.0
     for arm in range(run.pulls.size):
-        regret += run.gaps[arm] * run.pulls[arm]
-    run.regret[now.slot] = regret
+        regret += run.gaps[0, arm] * run.pulls[arm]
+    run.regret[now.slot] = regret if run.gaps.shape[0] == 1 else now.regret
     now.slot = min(now.slot + 1, run.times.size - 1)
 
 

@@ -1,6 +1,7 @@
 """Counts and means of the arms: the state, or part of the state, of every policy."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -86,12 +87,30 @@ def shuffle(arms: Ints, rng: np.random.Generator) -> None:
 
 
 @shared
-def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
-    """Return the arms that have never been pulled, in random order."""
-    arms, n = np.empty(pulls.size, np.int64), 0
-    for arm in range(pulls.size):
-        if pulls[arm] == 0:
-            arms[n] = arm
-            n += 1
-    shuffle(arms[:n], rng)
+def untried(tries: Ints, received: Ints, fewest: int) -> Ints:
+    """Return the arms to pull before the policy decides: those with the fewest tries, or none.
+
+    The policy decides when every arm was tried, and at least ``fewest`` arms have received a reward.
+    """
+    arms, n, known, least = np.empty(len(tries), np.int64), 0, 0, tries[0]
+    for arm in range(len(tries)):
+        least = min(least, tries[arm])
+        known += received[arm] > 0
+    if least == 0 or known < fewest:
+        for arm in range(len(tries)):
+            if tries[arm] == least:
+                arms[n] = arm
+                n += 1
     return arms[:n]
+
+
+untried_arms = cast(Callable[[Sequence[int], Sequence[int], int], Ints], cast(Any, untried).py_func)
+"""The same for lists, not compiled."""
+
+
+@shared
+def unpulled(pulls: Ints, rng: np.random.Generator) -> Ints:
+    """Return the arms that have never been pulled, in random order; where rewards come at once."""
+    arms = untried(pulls, pulls, 0)
+    shuffle(arms, rng)
+    return arms

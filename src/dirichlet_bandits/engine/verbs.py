@@ -25,10 +25,12 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from dirichlet_bandits.arms.assumptions import Assumption
+import numpy as np
+
 from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
+from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.sources import source_stamp
 
 
@@ -84,8 +86,8 @@ def param_types(params: Any) -> tuple[type, ...]:
 
 inlined_verb = functools.partial(verb, inline=True)
 
-NEVER: Final = 2**62
-"""A decision that is never made."""
+NEVER: Final = cast(int, np.int64(2**62))  # NumPy's int, because Numba recompiles for literals
+"""A decision that is never made, and a round that no run reaches."""
 
 
 @verb

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, CVaR, Mean
+from dirichlet_bandits.environments import CVaR, Environment, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
-from dirichlet_bandits.live.bounds import check_around, two_bounds
+from dirichlet_bandits.live.direction import check_around, two_bounds
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.registry import all_policies
 from dirichlet_bandits.theory.laws import family_of
 from dirichlet_bandits.validation import positive_number
-from dirichlet_bandits.worlds import Piecewise, World
 
 MOST_VALUES = 20  # a distribution with more distinct rewards is not treated as one with finitely many known values
 
@@ -50,7 +49,7 @@ class RewardFacts:
 
 
 def reward_facts(
-    bandit: Bandit | World,
+    bandit: Environment,
     *,
     horizon: int,
     bounds: Bounds | None = None,
@@ -61,17 +60,16 @@ def reward_facts(
 
     If all rewards are 0 or 1, these are the bounds unless you give others.
 
-    >>> from dirichlet_bandits import Bernoulli
+    >>> from dirichlet_bandits import Bandit, Bernoulli
     >>> reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100).facts["family"]
     ('bernoulli',)
     """
-    low, high = bandit.support() if isinstance(bandit, Bandit) else bandit.support(horizon)
+    low, high = bandit.support(horizon)
     lower, upper = (-math.inf, math.inf) if bounds is None else two_bounds(bounds, finite=False)
     check_around((low, high), (lower, upper), bounds)
     if sigma is not None:
         positive_number("sigma", sigma)
-    arms = _all_arms(bandit)
-    starts = [0] if isinstance(bandit, Bandit) else bandit.starts(horizon)
+    arms, starts = list(bandit.laws(horizon).values()), bandit.starts(horizon)
     family = _family(arms, (lower, upper))
     if family == "bernoulli":
         lower, upper = 0.0, 1.0
@@ -94,7 +92,7 @@ def reward_facts(
 def applicable(policy_class: type[Policy], known: RewardFacts, objective: Any = None) -> dict[str, Policy]:
     """Return the policies of a class that can be tried, by name; raise NotApplicableError if there are none.
 
-    >>> from dirichlet_bandits import Bernoulli, IMED, UCB1
+    >>> from dirichlet_bandits import Bandit, Bernoulli, IMED, UCB1
     >>> known = reward_facts(Bandit([Bernoulli(0.4), Bernoulli(0.6)]), horizon=100)
     >>> applicable(IMED, known)
     {'IMED': IMED(family='bernoulli', sigma=None)}
@@ -184,13 +182,6 @@ def _names(called: str, policies: Sequence[Policy], fields: Sequence[str]) -> li
         words.append([x if isinstance(x, str) else f"{name} {x:g}" for name, x in values.items()])
     short = [" ".join([called, *some[:1]]) for some in words]
     return short if len(set(short)) == len(short) else [f"{called} {', '.join(some)}".strip() for some in words]
-
-
-def _all_arms(bandit: Bandit | World) -> list[Any]:
-    """Return the distributions of all rewards, in all segments; none if a world does not provide them."""
-    if isinstance(bandit, Piecewise):
-        return [arm for segment in bandit.bandits for arm in segment.arms]
-    return list(bandit.arms) if isinstance(bandit, Bandit) else []
 
 
 def _family(arms: Sequence[Any], bounds: Bounds) -> str | None:

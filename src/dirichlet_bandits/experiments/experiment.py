@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-from dirichlet_bandits.arms import Bandit
+from dirichlet_bandits.environments import Environment
+from dirichlet_bandits.environments.feedback import AT_ONCE, make_feedback
 from dirichlet_bandits.report.claims import TEXT, Claim, Panel, PlotSettings, Published
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.specs import name_list, under
 from dirichlet_bandits.validation import large_count, whole_number
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 if TYPE_CHECKING:
     from dirichlet_bandits.report import Chapter
@@ -33,7 +32,7 @@ class Experiment:
     """
 
     title: str
-    bandit: Bandit | World
+    bandit: Environment
     policies: Mapping[str, Any]  # of the library, or the user's own
     horizon: int
     replications: int

@@ -11,10 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from dirichlet_bandits import specs
-from dirichlet_bandits.arms import Law
 from dirichlet_bandits.declared import Declared, choice, declared
 from dirichlet_bandits.display.numbers import measured
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.environments import Law
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.reading import LAWS, published
 from dirichlet_bandits.numerics.kinf import kinf

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, Empirical
 from dirichlet_bandits.declared import Check, Declared, declared, integer, number, pair, sequence
+from dirichlet_bandits.environments import Bandit, Empirical
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.live.fields import Delta, Margin

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.answers import Null
-from dirichlet_bandits.arms import Bandit, Bernoulli, Mean
-from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
+from dirichlet_bandits.environments import Bandit, Bernoulli, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, WinnerRule, new_games, play_games
 from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandit
@@ -25,7 +24,7 @@ from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.inference.lottery import BETS, PRIOR
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.live.bounds import check_around
+from dirichlet_bandits.live.direction import check_around
 from dirichlet_bandits.live.floors import SLACK
 from dirichlet_bandits.policies import BinarizedTS, EqualSplit, Policy, ThompsonSampling, TopTwo
 from dirichlet_bandits.policies.written import Policies, as_policies
@@ -259,7 +258,7 @@ def _bandit(
     if bandit is not None:
         if baseline is not None or lift is not None:
             raise ArgumentError("baseline", "left out if past rewards are given, and so must lift", baseline)
-        if not isinstance(bandit, Bandit) or not isinstance(bandit.objective, Mean):
+        if not isinstance(Bandit.checked(bandit).objective, Mean):
             raise ArgumentError("bandit", "a Bandit whose arms are judged by their means", bandit)
         return bandit
     if baseline is None:
@@ -316,7 +315,7 @@ def _games(prepared: Prepared) -> Iterator[tuple[int, Floats, Any]]:
     for first in range(0, prepared.replications, _CHUNK):
         last = min(first + _CHUNK, prepared.replications)
         seeds = replication_seeds(prepared.root, first, last, n_arms + 1)
-        yield last, np.stack([draw_tape(bandit, one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
+        yield last, np.stack([bandit.rewards(one, prepared.horizon) for one in seeds]), seeds[:, n_arms].copy()
 
 
 def _played(policy: Policy, share: float, tapes: Floats, seeds: Any, rule: WinnerRule, stop: Ints) -> Games:

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from dirichlet_bandits import specs
-from dirichlet_bandits.arms import Bandit, Empirical, Law, Objective
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.environments import Bandit, Empirical, Law, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.experiments.reading import objective_of, policies, published

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
+from dirichlet_bandits.environments import Environment
+from dirichlet_bandits.environments.feedback import Batch, Delay
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.applicable import all_applicable, reward_facts
 from dirichlet_bandits.inference.intervals import Bounds
@@ -28,9 +29,6 @@ from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
 from dirichlet_bandits.simulation.plan import AnyPolicy, Policies
 from dirichlet_bandits.validation import large_count, number_between, true_or_false, whole_number
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.delays import Delay
-from dirichlet_bandits.worlds.feedback import Batch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +153,7 @@ class Ranking:
 
 
 def compare_policies(
-    bandit: Bandit | World,
+    bandit: Environment,
     *,
     horizon: int,
     replications: int = 200,
@@ -186,8 +184,9 @@ def compare_policies(
     Parameters
     ----------
     bandit
-        The arms, or a world in which they change, such as :class:`Piecewise`, which also gives the number of changes to
-        policies that need it. With a CVaR as the objective, policies that look for the best mean are left out.
+        The arms, or an environment in which they change, such as :class:`Piecewise`, which also gives the number of
+        changes to policies that need it. With a CVaR as the objective, policies that look for the best mean are left
+        out.
     horizon, replications
         The number of pulls in a replication, which is passed to policies with a horizon, and of replications.
     policies
@@ -215,11 +214,9 @@ def compare_policies(
     Reference: Hsu (1984), Constrained simultaneous confidence intervals for multiple comparisons with the best, on the
     same question; we use plain Bonferroni intervals.
     """
-    if not isinstance(bandit, Bandit | World):
-        raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
-    horizon = large_count("horizon", horizon, at_least=len(bandit))
-    if not (bandit.gaps if isinstance(bandit, Bandit) else bandit.gaps(horizon)).any():
-        values = bandit.values if isinstance(bandit, Bandit) else bandit.values(horizon)[0]
+    horizon = large_count("horizon", horizon, at_least=len(Environment.checked(bandit)))
+    if not bandit.gaps_over(horizon).any():
+        values = bandit.values_over(horizon)[0]
         raise ArgumentError("bandit", f"arms that differ in their {bandit.objective.name}", values.tolist())
     large_count("replications", replications, at_least=2)
     number_between("confidence", confidence, 0, 1)

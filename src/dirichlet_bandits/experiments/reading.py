@@ -13,9 +13,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dirichlet_bandits import arms as laws
+from dirichlet_bandits import environments as laws
 from dirichlet_bandits import specs
-from dirichlet_bandits.arms import Bandit, CVaR, Law, Mean, Objective
+from dirichlet_bandits.environments import Bandit, CVaR, Environment, Geometric, Law, Mean, Objective, Pareto, Piecewise
+from dirichlet_bandits.environments.feedback import AT_ONCE
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments.experiment import Experiment
 from dirichlet_bandits.experiments.rewards import read_means, read_values
@@ -26,8 +27,6 @@ from dirichlet_bandits.simulation.plan import AnyPolicy
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.specs import FieldError
 from dirichlet_bandits.validation import whole_number
-from dirichlet_bandits.worlds import Drifting, Geometric, Pareto, Piecewise, World
-from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 if TYPE_CHECKING:
     from dirichlet_bandits.experiments.kinf_study import KinfStudy
@@ -41,7 +40,10 @@ DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _FEEDBACK = tuple(AT_ONCE)
-_ARMS = ("arms", "segments", "drifting", "problem", "objective")
+TABLES: dict[str, Callable[..., Environment]] = {
+    kind.in_files: kind for kind in vars(laws).values() if getattr(kind, "in_files", None)
+}
+_ARMS = ("arms", "segments", *TABLES, "problem", "objective")
 _TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")
 _HERE = Path()
 _PLOT = tuple(PlotSettings.fields)
@@ -69,12 +71,12 @@ def read(path: str | PathLike[str]) -> Experiment:
     return parse(_text(path), source=str(path))
 
 
-def read_bandit(path: str | PathLike[str]) -> Bandit | World:
-    """Read the bandit or world of an experiment's file, which may contain only the arms and the objective."""
+def read_bandit(path: str | PathLike[str]) -> Environment:
+    """Read the environment of an experiment's file, which may contain only the arms and the objective."""
 
-    def bandit(content: Mapping[str, Any], _: str) -> Bandit | World:
+    def bandit(content: Mapping[str, Any], _: str) -> Environment:
         specs.check_keys(content, _TOP)
-        found: Bandit | World = _bandit(content, Path(path).parent)
+        found: Environment = _bandit(content, Path(path).parent)
         return found
 
     return parse_with(bandit, _text(path), str(path))
@@ -199,7 +201,7 @@ def _delay(value: Any) -> Any:
 
 
 def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
-    """Make the world of the tables ``[[segments]]``, each with its ``first`` pull and its ``[[segments.arms]]``."""
+    """Make the environment of the tables ``[[segments]]``, each with its ``first`` pull and ``[[segments.arms]]``."""
     segments: dict[int, tuple[list[Law], list[str]]] = {}
     for k, table in enumerate(specs.all_tables(content, "segments", "first")):
         specs.check_keys(table, ("first", "arms"), ("first",), f"segments[{k}].")
@@ -215,32 +217,31 @@ def _piecewise(content: Mapping[str, Any], folder: Path) -> Piecewise:
     return Piecewise({first: laws for first, (laws, _) in segments.items()}, names[0], objective=objective_of(content))
 
 
-def _drifting(table: Mapping[str, Any], folder: Path) -> Drifting:
-    """Make the world of the table ``[drifting]``: its ``means`` as rows or in a CSV file, and its ``noise``."""
+def _of_table(where: str, table: Mapping[str, Any], folder: Path) -> Environment:
+    """Make the environment of a table such as ``[drifting]``, whose ``means`` are rows or the name of a CSV file."""
     given = dict(table)
     if isinstance(given.get("means"), str):
-        given["names"], given["means"] = read_means(_file("drifting.means", "rows of numbers", folder, given["means"]))
-    if isinstance(given.get("noise"), dict):
-        given["noise"] = specs.choose("drifting.noise", "law", LAWS, given["noise"])
-    return specs.make("drifting", Drifting, given, called="[drifting]")
+        path = _file(f"{where}.means", "rows of numbers", folder, given["means"])
+        given["names"], given["means"] = read_means(path)
+    for key, value in given.items():
+        if isinstance(value, dict):
+            given[key] = specs.choose(f"{where}.{key}", "law", LAWS, value)
+    return specs.make(where, TABLES[where], given, called=f"[{where}]")
 
 
 def _bandit(content: Mapping[str, Any], folder: Path) -> Any:
-    """Make the bandit of ``[[arms]]`` or ``[problem]``, or the world of ``[[segments]]`` or ``[drifting]``."""
+    """Make the environment of ``[[arms]]``, ``[problem]``, ``[[segments]]`` or a table of its own."""
     given = [key for key in _ARMS[:-1] if key in content]
     if len(given) > 1:
         raise FieldError(f"'{given[1]}' defines all the arms: remove '{given[0]}'")
     if "segments" in content:
         return _piecewise(content, folder)
-    drift, problem, objective = (
-        specs.one_table(content, "drifting"),
-        specs.one_table(content, "problem"),
-        objective_of(content),
-    )
-    if drift is not None:
+    objective = objective_of(content)
+    if given and given[0] in TABLES:
         if objective not in (None, Mean()):
-            raise FieldError("'objective' must be the mean if the means drift")
-        return _drifting(drift, folder)
+            raise FieldError(f"'objective' must be the mean for [{given[0]}]")
+        return _of_table(given[0], specs.one_table(content, given[0]) or {}, folder)
+    problem = specs.one_table(content, "problem")
     if problem is not None:
         named = specs.choose("problem", "name", PROBLEMS, problem)
         return named if objective is None else Bandit(named.arms, named.names, objective=objective)

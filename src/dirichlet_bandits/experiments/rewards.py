@@ -5,11 +5,10 @@ import warnings
 from os import PathLike
 from pathlib import Path
 
-from dirichlet_bandits.arms import Bandit, Empirical, Objective
 from dirichlet_bandits.csv_tables import BLANK, CSVTable, Line, decoded, is_number, shown
+from dirichlet_bandits.environments import Bandit, Empirical, Objective, Piecewise
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.validation import large_count
-from dirichlet_bandits.worlds import Piecewise
 
 
 def read_rewards(

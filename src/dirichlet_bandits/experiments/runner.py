@@ -25,10 +25,9 @@ from dirichlet_bandits.report import OUTCOMES, Chapter, Making, Unread, write
 from dirichlet_bandits.report.claims import Paper
 from dirichlet_bandits.results import Result, load
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.compile_ahead import in_processes, is_compiled, simulation_job
+from dirichlet_bandits.simulation.compile_ahead import Simulation, in_processes
 from dirichlet_bandits.simulation.executors import Workers, cores
 from dirichlet_bandits.validation import whole_number
-from dirichlet_bandits.worlds import World
 
 QUICK = 200  # replications of a quick run; a paper may ask for fewer
 _SECONDS: Final = "seconds"  # attribute of a stored result: its processor time
@@ -39,15 +38,16 @@ def _compile(names: list[str], workers: int | None, progress: bool | None, say: 
     every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
     tasks = [task for task in every if isinstance(task, Experiment)]
     kinds = {
-        (param_types(policy.params), isinstance(task.bandit, World)): (task.bandit, policy)
+        (param_types(policy.params), plain): Simulation(task.bandit, policy, plain=plain)
         for task in tasks
+        for plain in (task.bandit.still and not task.feedback,)
         for policy in task.policies.values()
     }
-    missing = [pair for pair in kinds.values() if not is_compiled(*pair)]
+    missing = [simulation for simulation in kinds.values() if not simulation.is_compiled()]
     if missing:
         say("The first run compiles each kind of policy; later runs reuse the compiled code.")
         started = time.perf_counter()
-        in_processes([simulation_job(*pair) for pair in missing], workers=workers, progress=progress)
+        in_processes([simulation.job for simulation in missing], workers=workers, progress=progress)
         say(f"policies compiled: {len(missing)}, after {duration(time.perf_counter() - started)}")
 
 

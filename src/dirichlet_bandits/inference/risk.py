@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR
+from dirichlet_bandits.environments import CVaR
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite
 from dirichlet_bandits.inference.logged_rounds import LoggedRounds
 from dirichlet_bandits.inference.off_policy import Wanted, largest_weight

@@ -17,8 +17,8 @@ from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import has_own, specialized, updates_in_place
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.live.direction import MAXIMIZE, Direction
+from dirichlet_bandits.live.settings import Warm
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.live.warm_start import Warm
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.floored import forced_arm, mixed
 from dirichlet_bandits.policies.propensity import IncrementalPropensities

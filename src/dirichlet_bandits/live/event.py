@@ -69,7 +69,7 @@ class Event:
 
     def shown(self) -> tuple[float | None, str | None]:
         """Return the reward, and the words, that an audit shows."""
-        return getattr(self, "reward", None), getattr(self, "reason", None)
+        return getattr(self, "reward", getattr(self, "late", None)), getattr(self, "reason", None)
 
     def recovered(self, record: TrialRecord) -> "Sequence[Event]":
         """Return what this event of a trial, which has the given record, amounts to if events before it are missing."""

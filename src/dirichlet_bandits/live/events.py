@@ -362,9 +362,6 @@ class WindowSet(Event):
         late = None if self.late is None else journal.checked_reward(self.late)
         journal.set_lateness(Lateness(float(self.window), late))
 
-    def shown(self) -> tuple[float | None, str | None]:
-        return self.late, None
-
 
 @dataclass(slots=True)
 class WindowsClosed(OfTrial):
@@ -388,9 +385,6 @@ class WindowsClosed(OfTrial):
             journal.wait(self.trial, -1)
         else:
             journal.take(journal.last, self.trial, self.late)
-
-    def shown(self) -> tuple[float | None, str | None]:
-        return self.late, None
 
     def within(self, lower: float, upper: float, journal: "Journal") -> Event:
         holds = journal.lateness is not None and journal.lateness.holds

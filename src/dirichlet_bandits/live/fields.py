@@ -14,7 +14,6 @@ from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
 from dirichlet_bandits.live.floors import Floor, checked_shares
 from dirichlet_bandits.live.lateness import ABANDON_LATE, LATE_WORDS, checked_late, seconds
 from dirichlet_bandits.live.past_trials import Past, checked_past
-from dirichlet_bandits.live.warm_start import MOST
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.written import POLICY, as_policy
 from dirichlet_bandits.seeding import root_sequence
@@ -22,6 +21,9 @@ from dirichlet_bandits.validation import finite_number
 
 MOST_ASKED: Final = 1_000_000
 """Trials of one ask: they are decided and stored all at once."""
+
+MOST_PAST: Final = 100_000
+"""Rewards of the past; they are stored with the study's settings."""
 
 SERVED_TRIALS: Final = 1000
 SERVED_REWARDS: Final = 10_000
@@ -225,8 +227,8 @@ def _accepted_history(field: str, value: Any) -> dict[str, tuple[float, ...]]:
         if not rewards:
             raise ArgumentError(f"{field}[{arm!r}]", "a non-empty, one-dimensional sequence of numbers", given)
         found[str(arm)] = rewards
-    if sum(map(len, found.values())) > MOST:
-        raise ArgumentError(field, f"at most {MOST} rewards", f"{sum(map(len, found.values()))} rewards")
+    if sum(map(len, found.values())) > MOST_PAST:
+        raise ArgumentError(field, f"at most {MOST_PAST} rewards", f"{sum(map(len, found.values()))} rewards")
     return found
 
 

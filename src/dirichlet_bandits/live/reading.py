@@ -4,7 +4,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, overload
 
-from dirichlet_bandits.arms import CVaR, Mean, Objective
+from dirichlet_bandits.environments import CVaR, Mean, Objective
 from dirichlet_bandits.inference.intervals import Bounds, are_finite
 from dirichlet_bandits.inference.off_policy import Estimate
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate

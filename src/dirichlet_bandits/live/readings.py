@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
-from dirichlet_bandits.arms import CVaR, Mean
 from dirichlet_bandits.declared import Declared, declared, integer, text
+from dirichlet_bandits.environments import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals
 from dirichlet_bandits.inference.intervals import are_finite
@@ -18,8 +18,7 @@ from dirichlet_bandits.inference.winner import DELTA, Winner
 from dirichlet_bandits.live import export, fields
 from dirichlet_bandits.live import summary as summaries
 from dirichlet_bandits.live.asking import checked_segment
-from dirichlet_bandits.live.bounds import check_around
-from dirichlet_bandits.live.direction import mirrored
+from dirichlet_bandits.live.direction import check_around, mirrored
 from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import WinnerDeclared, event_of
 from dirichlet_bandits.live.local import Local, local_of

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import CVaR, Empirical, Mean
 from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
 from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.inference.differences import lifts
 from dirichlet_bandits.inference.drift import drifting

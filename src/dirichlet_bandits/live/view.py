@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.engine.tally import untried_arms
 from dirichlet_bandits.live.floors import all_floors
 from dirichlet_bandits.live.lateness import Lateness
 from dirichlet_bandits.types import Floats
@@ -148,10 +149,7 @@ class StudyView:
         """
         arms, told = self.active_arms(), self._with_past(past)
         tries = [told[arm] + self.n_pending[arm] for arm in arms]
-        least = min(tries)
-        if least > 0 and sum(told[arm] > 0 for arm in arms) > 1:
-            return []
-        return [arm for arm, tried in zip(arms, tries, strict=True) if tried == least]
+        return [arms[place] for place in untried_arms(tries, [told[arm] for arm in arms], 2)]
 
 
 class SegmentView(StudyView):

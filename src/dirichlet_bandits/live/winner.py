@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Mean
 from dirichlet_bandits.compiler.interrupts import shielded
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.inference.differences import CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Claim, Evidence
 from dirichlet_bandits.inference.drift import drifting

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import count, new_tally, shuffle, unpulled
 from dirichlet_bandits.engine.verbs import implements, init, note, select, specialized, update
+from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.growth import Growth, slow_growth
 from dirichlet_bandits.policies.interface import Policy

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import next_round
 from dirichlet_bandits.engine.verbs import specialized
+from dirichlet_bandits.environments.objective import Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, RewardError, one_of
 from dirichlet_bandits.validation import LARGEST_SCALE
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from dirichlet_bandits import policies
-from dirichlet_bandits.arms.objective import Mean, Objective
 from dirichlet_bandits.engine.verbs import has_own
+from dirichlet_bandits.environments.objective import Mean, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.rounds import round_propensities, win_probability

@@ -1,4 +1,4 @@
-"""Rewards of arms, where past rewards have a smaller weight than the others: see ``live/warm_start.py``.
+"""Rewards of arms, where past rewards have a smaller weight than the others: see ``live/settings.py``.
 
 A family registers one of these as ``weighted=``: a function of a policy, the past rewards of each arm and their weight.
 """

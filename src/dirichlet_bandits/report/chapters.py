@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from dirichlet_bandits.arms import Bandit, Mean
 from dirichlet_bandits.display.numbers import measured
+from dirichlet_bandits.environments import Bandit, Environment, Mean
 from dirichlet_bandits.report import figures, judging
 from dirichlet_bandits.report.claims import NOWHERE, Claim, Panel, PlotSettings, Published
 from dirichlet_bandits.report.judging import Verdict
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.comparison import student
-from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +29,7 @@ class Subject(Protocol):
     @property
     def title(self) -> str: ...
     @property
-    def bandit(self) -> Bandit | World: ...
+    def bandit(self) -> Environment: ...
     @property
     def replications(self) -> int: ...
     @property
@@ -108,8 +107,8 @@ def regret_chapter(name: str, subject: Subject, result: Result, quick: bool, run
     )
     tables = [_regret_table(name, subject, result, caption, at_scale=not quick and not paper.of)]
     bandit = subject.bandit
-    if runs_are == "replications" and isinstance(bandit, Bandit) and not isinstance(bandit.objective, Mean):
-        tables.append(_arms_table(name, subject, bandit))
+    if runs_are == "replications" and bandit.still and not isinstance(bandit.objective, Mean):
+        tables.append(_arms_table(name, subject, Bandit.checked(bandit)))
     return Chapter(
         name=name,
         title=subject.title,
@@ -151,8 +150,8 @@ def _pictures(name: str, subject: Subject, result: Result, over: str, runs_are: 
         pictures.append(
             ChapterFigure(f"{name}-values", figures.values(result, subject.title, subject.plot.in_unit), words)
         )
-    if isinstance(subject.bandit, Bandit):
-        laws = figures.laws(subject.bandit, subject.title, subject.plot.in_unit)
+    if subject.bandit.still:
+        laws = figures.laws(Bandit.checked(subject.bandit), subject.title, subject.plot.in_unit)
         pictures.append(ChapterFigure(f"{name}-laws", laws, _words_on_laws(subject, runs_are)))
     panels: Sequence[Panel | None] = subject.figures or [None]
     for panel in panels:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.display.numbers import measured
+from dirichlet_bandits.environments import Bandit, CVaR, Empirical, Mean
 from dirichlet_bandits.report.claims import Panel, PlotSettings
 from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import PALETTE, plain, slots, style

@@ -8,7 +8,7 @@ import functools
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -133,6 +133,7 @@ class Labels(NamedTuple):
     replications: int
     attrs: dict[str, Any]
     values: Floats | None = None  # of the arms at each recorded time, where they change
+    lower_bound: Callable[[], float | None] | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -157,8 +158,13 @@ class Labels(NamedTuple):
                 "time": ("time", self.times, {"long_name": "number of pulls"}),
                 "arm": np.array(self.arms, dtype=object),
             },
-            attrs=self.attrs,
+            attrs=self.attrs | self._bound(),
         )
+
+    def _bound(self) -> dict[str, float]:
+        """Return the constant of the lower bound, if it is known; it is computed here, not by every simulation."""
+        found = None if self.lower_bound is None else self.lower_bound()
+        return {} if found is None else {"lower_bound": found}
 
     def _about_arms(self) -> dict[str, Any]:
         """Return the means of the arms, and their values over time if these change."""
@@ -169,11 +175,11 @@ class Labels(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The objective of the arms, and how their values change; ``lower_bound`` is that of :class:`Result`, if known."""
+    """The objective of the arms, and how their values change; ``lower_bound`` computes that of :class:`Result`."""
 
     objective: str = "mean"
     regret_label: str = "regret"
-    lower_bound: float | None = None
+    lower_bound: Callable[[], float | None] | None = None
     values: Floats | None = None
     breakpoints: Sequence[int] = ()
     oracle_reward: float | None = None
@@ -202,13 +208,11 @@ def labels(
         "regret_label": game.regret_label,
         "seed": json.dumps({"entropy": seed.entropy, "spawn_key": list(seed.spawn_key)}),
     }
-    if game.lower_bound is not None:
-        attrs["lower_bound"] = game.lower_bound
     if game.oracle_reward is not None:
         attrs["oracle_reward"] = game.oracle_reward
     if game.breakpoints:
         attrs["breakpoints"] = json.dumps([first + 1 for first in game.breakpoints])
-    return Labels(list(policies), list(arms), means, times, replications, attrs, game.values)
+    return Labels(list(policies), list(arms), means, times, replications, attrs, game.values, game.lower_bound)
 
 
 @functools.cache

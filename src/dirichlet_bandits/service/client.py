@@ -37,7 +37,7 @@ from dirichlet_bandits.service.wire import PATIENCE, Connection
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dirichlet_bandits.arms import Bandit
+    from dirichlet_bandits.environments import Bandit
     from dirichlet_bandits.experiments.planning import StudyPlan
 
 R = TypeVar("R")

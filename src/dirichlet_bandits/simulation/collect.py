@@ -1,23 +1,33 @@
-"""Collect what units return: arrays in memory, or a store that the units write to themselves."""
+"""Collect what units return: arrays in memory, or a store that the units write to themselves.
 
+A store takes chunks of one simulation only, so it has the identity of the simulation: everything its numbers depend on.
+"""
+
+import dataclasses
+import inspect
+import json
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.engine import verbs
+from dirichlet_bandits.environments.assumptions import Assumption
+from dirichlet_bandits.environments.environment import digest, pickled
 from dirichlet_bandits.errors import FormatError, RewardError
+from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.layout import VARIABLES, Chunk, Labels, Problem, labels
 from dirichlet_bandits.results.result import Result
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.identity import identity
-from dirichlet_bandits.simulation.plan import Plan
+from dirichlet_bandits.simulation import python_loop
+from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
 from dirichlet_bandits.simulation.units import Unit
+from dirichlet_bandits.sources import source_stamp
 from dirichlet_bandits.theory.lower_bounds import evident_lower_bound
-from dirichlet_bandits.worlds import World
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,38 +83,30 @@ class Collector:
 
 def _labeled(plan: Plan) -> Labels:
     """Return everything about the result that is known before it is simulated."""
-    bandit = plan.bandit
+    environment, horizon = plan.bandit, plan.horizon
+    game = Problem(environment.objective.name, environment.objective.label, _bound_of(plan))
+    if not environment.still:
+        values = environment.values_over(horizon)
+        game = game._replace(
+            values=values[plan.times - 1],
+            breakpoints=environment.starts(horizon)[1:],
+            oracle_reward=float(values.max(axis=1).sum()),
+        )
     return labels(
         policies={name: repr(policy) for name, policy in plan.policies.items()},
-        arms=_described_arms(bandit),
-        means=bandit.values(plan.horizon).mean(axis=0) if isinstance(bandit, World) else bandit.means,
+        arms=environment.descriptions(),
+        means=environment.average_means(horizon),
         times=plan.times,
         replications=plan.replications,
         seed=plan.seed,
-        game=Problem(
-            objective=bandit.objective.name,
-            regret_label=bandit.objective.label,
-            lower_bound=_lower_bound(plan),
-            values=bandit.values(plan.horizon)[plan.times - 1] if isinstance(bandit, World) else None,
-            breakpoints=bandit.starts(plan.horizon)[1:] if isinstance(bandit, World) else (),
-            oracle_reward=float(bandit.values(plan.horizon).max(axis=1).sum()) if isinstance(bandit, World) else None,
-        ),
+        game=game,
     )
 
 
-def _described_arms(bandit: Bandit | World) -> dict[str, str]:
-    """Return a description of each arm by name: its distribution, or the world that it belongs to."""
-    if isinstance(bandit, World):
-        return dict.fromkeys(bandit.names, repr(bandit))
-    return dict(zip(bandit.names, map(repr, bandit.arms), strict=True))
-
-
-def _lower_bound(plan: Plan) -> float | None:
-    """Return the constant of the lower bound for a plain bandit whose best arm has the largest mean, else None."""
-    bandit = plan.bandit
-    if isinstance(bandit, World) or Assumption.MEAN not in bandit.guarantees or not plan.feedback.immediate:
-        return None
-    return evident_lower_bound(bandit.arms)
+def _bound_of(plan: Plan) -> Callable[[], float | None] | None:
+    """Return a function for the constant of the lower bound, if nothing changes and the largest mean is best."""
+    plain = plan.plain and Assumption.MEAN in plan.bandit.guarantees
+    return partial(evident_lower_bound, tuple(plan.bandit.laws(plan.horizon).values())) if plain else None
 
 
 def _gathered(store: Store) -> "xr.Dataset":
@@ -116,3 +118,33 @@ def _gathered(store: Store) -> "xr.Dataset":
             if not np.isnan(data["reward"]).any():
                 return data
     raise FormatError(f"{store.name!r} lacks chunks that workers have written: does every worker see the same place?")
+
+
+def identity(plan: Plan) -> str:
+    """Return JSON of every field of the plan and of the sources, so that an error can name what differs."""
+    known: dict[str, dict[str, Any]] = {
+        "seed": {"seed": [str(plan.seed.entropy), *plan.seed.spawn_key]},
+        "times": {"recorded times": digest(plan.times.tobytes())},
+        "policies": {"policies": {name: _policy_identity(name, policy) for name, policy in plan.policies.items()}},
+        "bandit": plan.bandit.identity(plan.horizon),
+        "feedback": {} if plan.feedback.immediate else {"feedback": plan.feedback.identity()},
+    }
+    parts: dict[str, Any] = {}
+    for field in dataclasses.fields(plan):  # others, also later ones, are numbers
+        parts |= known.get(field.name) or {}
+        if field.name not in known:
+            parts[field.metadata.get("called", field.name)] = getattr(plan, field.name)
+    return json.dumps({**parts, "version of the sources": source_stamp(python_loop.__file__)})
+
+
+def _policy_identity(name: str, policy: AnyPolicy) -> list[str]:
+    """Return a policy as text: its repr, and a digest of its code and state."""
+    if isinstance(policy, Policy):
+        return [repr(policy), verbs.stamp(policy.params)]
+    kind = type(policy)
+    try:
+        source = inspect.getsource(kind)
+    except (OSError, TypeError):  # typed at a prompt
+        source = ""
+    state = pickled(f"policies[{name!r}]", policy, policy.__getstate__)
+    return [f"{kind.__module__}.{kind.__qualname__}", digest(source.encode(), state)]

@@ -13,27 +13,24 @@ import sys
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from functools import partial
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import NotCached, only_cached
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import param_types
+from dirichlet_bandits.environments.environment import Environment
+from dirichlet_bandits.environments.feedback import AT_ONCE
 from dirichlet_bandits.errors import LostWorkerError
 from dirichlet_bandits.policies.interface import Policy
-from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.executors import cores
 from dirichlet_bandits.simulation.plan import Plan, make_plan
 from dirichlet_bandits.simulation.units import units_of
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.feedback import AT_ONCE
 
 _BAR = "compiling"
 _MOST = 4  # processes: each takes about a gigabyte
-_loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters, whether fast, whether in a world
+_loaded: set[tuple[tuple[type, ...], bool, bool]] = set()  # types of parameters, whether fast, whether plain
 _CHILD = f"""
 import os, site, sys
 answers = os.fdopen(os.dup(1), "wb")
@@ -47,6 +44,36 @@ Job = tuple[str, Callable[[], object]]
 """What is compiled, for messages, and the function that compiles it."""
 
 
+class Simulation(NamedTuple):
+    """What is compiled: the simulation of a policy, plain or by its shortcut, or of a script (``plain=False``)."""
+
+    bandit: Environment
+    policy: Policy
+    fast: bool = True
+    plain: bool = True
+
+    @property
+    def job(self) -> Job:
+        """The job that compiles it."""
+        return repr(self.policy), self.run
+
+    def run(self) -> None:
+        """Run the shortest possible simulation with a policy of this type, so that it is compiled or loaded."""
+        settings: Any = {"horizon": len(self.bandit), "replications": 1, "seed": 0, "record": 1, "fast": self.fast}
+        feedback = AT_ONCE if self.plain else {**AT_ONCE, "delay": 1}
+        units_of(make_plan(self.bandit, self.policy, feedback=feedback, **settings), None, 1)[0].run()
+
+    def is_compiled(self) -> bool:
+        """Whether the simulation of a policy of this type is in the cache; if so, it is loaded into this process."""
+        try:
+            with only_cached():
+                self.run()
+        except NotCached:
+            return False
+        _loaded.add((param_types(self.policy.params), self.fast, self.plain))
+        return True
+
+
 def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -> None:
     """Compile the policies of a plan that are not in the cache, in several processes if there are several.
 
@@ -54,40 +81,15 @@ def compile_missing(plan: Plan, *, workers: int | None, progress: bool | None) -
     bandit it could not import.
     """
     processes = min(workers or cores(), cores())
-    in_world = plan.world is not None
     every = {param_types(policy.params): policy for policy in plan.policies.values() if isinstance(policy, Policy)}
-    policies = {kind: policy for kind, policy in every.items() if (kind, plan.fast, in_world) not in _loaded}
+    policies = [policy for kind, policy in every.items() if (kind, plan.fast, plan.plain) not in _loaded]
     if processes < 2 or len(policies) < 2 or getattr(sys, "frozen", False) or not sys.executable:
         return
-    games = [(plan.bandit, policy, plan.fast, in_world) for policy in policies.values()]
-    jobs = [simulation_job(*game) for game in games if _can_be_sent(game) and not is_compiled(*game)]
-    if len(jobs) > 1:
-        LOGGER.info("compiling %s, once", ", ".join(name for name, _ in jobs))
-        in_processes(jobs, workers=processes, progress=progress)
-
-
-def is_compiled(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> bool:
-    """Whether the simulation of a policy of this type is in the cache; if so, it is loaded into this process."""
-    try:
-        with only_cached():
-            compile_simulation(bandit, policy, fast, in_world)
-    except NotCached:
-        return False
-    _loaded.add((param_types(policy.params), fast, in_world))
-    return True
-
-
-def simulation_job(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> Job:
-    """Return the job that compiles the simulation of a policy."""
-    return repr(policy), partial(compile_simulation, bandit, policy, fast, in_world)
-
-
-def compile_simulation(bandit: Bandit | World, policy: Policy, fast: bool = True, in_world: bool = False) -> None:
-    """Run the shortest possible simulation with a policy of this type, so that it is compiled or loaded."""
-    settings: Any = {"horizon": len(bandit), "replications": 1, "seed": 0, "record": 1, "fast": fast}
-    plan = make_plan(bandit, policy, feedback={**AT_ONCE, "delay": int(in_world)}, **settings)
-    Collector(plan, None)
-    units_of(plan, None, 1)[0].run()
+    simulations = [Simulation(plan.bandit, policy, plan.fast, plan.plain) for policy in policies]
+    missing = [game for game in simulations if _can_be_sent(game) and not game.is_compiled()]
+    if len(missing) > 1:
+        LOGGER.info("compiling %s, once", ", ".join(repr(game.policy) for game in missing))
+        in_processes([game.job for game in missing], workers=processes, progress=progress)
 
 
 def in_processes(jobs: Collection[Job], *, workers: int | None, progress: bool | None, what: str = "policies") -> None:

@@ -3,8 +3,9 @@
 import os
 import pickle
 import sys
+import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import (
     FIRST_EXCEPTION,
     BrokenExecutor,
@@ -16,8 +17,9 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from queue import SimpleQueue
+from typing import Any
 
-from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.compiler import compiling, stop_spinner
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.display.progress import Bars
@@ -25,7 +27,6 @@ from dirichlet_bandits.errors import ArgumentError, LostWorkerError, RewardError
 from dirichlet_bandits.results.layout import Chunk
 from dirichlet_bandits.simulation.collect import Collector
 from dirichlet_bandits.simulation.plan import Plan
-from dirichlet_bandits.simulation.threads import Threads
 from dirichlet_bandits.simulation.units import Unit
 from dirichlet_bandits.validation import whole_number
 
@@ -151,9 +152,7 @@ class Workers:
         richer = None if isinstance(self.executor, ProcessPoolExecutor) else sys.modules.get("cloudpickle")
         dumps = pickle.dumps if richer is None else richer.dumps
         parts: dict[str, object] = {f"policies[{name!r}]": policy for name, policy in plan.policies.items()}
-        if isinstance(plan.bandit, Bandit):
-            arms = zip(plan.bandit.names, plan.bandit.arms, strict=True)
-            parts.update((f"arms[{name!r}]", law) for name, law in arms)
+        parts |= plan.bandit.laws(plan.horizon)
         parts |= {"objective": plan.bandit.objective, "bandit": plan.bandit, "delay": plan.feedback.delays}
         for name, part in parts.items():
             try:
@@ -183,3 +182,48 @@ def dask_executor(address: str) -> Iterator[Executor]:
         raise ArgumentError("address", f"that of a Dask scheduler, like tcp://host:8786 ({error})", address) from error
     with client:
         yield client.get_executor()
+
+
+class Threads(Executor):
+    """A ``ThreadPoolExecutor`` for calls without arguments, whose daemon threads cannot delay the end of Python.
+
+    A compilation cannot be stopped, and Python would wait for it when it exits.
+
+    >>> with Threads(2) as pool:
+    ...     sorted(future.result() for future in [pool.submit(lambda i=i: i * i) for i in range(4)])
+    [0, 1, 4, 9]
+    """
+
+    def __init__(self, number: int) -> None:
+        self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(number)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, function: Callable[[], Any], /) -> Future[Any]:  # type: ignore[override]
+        """Call the function in one of the threads, after those submitted before it."""
+        future: Future[Any] = Future()
+        self._waiting.put((future, function))
+        return future
+
+    def _work(self) -> None:
+        while (call := self._waiting.get()) is not None:
+            future, function = call
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function())
+                except BaseException as error:
+                    future.set_exception(error)
+            del call, future, function  # an idle thread keeps no result alive
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads when all calls are done, or after their current calls; optionally wait for them."""
+        while cancel_futures and not self._waiting.empty():
+            call = self._waiting.get()
+            if call is not None:
+                call[0].cancel()
+        for _ in self._threads:
+            self._waiting.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.engine.verbs import shortcut_holds
+from dirichlet_bandits.environments.environment import Environment, checked_values
+from dirichlet_bandits.environments.feedback import AT_ONCE, Feedback, make_feedback
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.written import as_policies
@@ -17,8 +18,6 @@ from dirichlet_bandits.seeding import Seed, root_sequence
 from dirichlet_bandits.simulation.python_loop import PythonPolicy
 from dirichlet_bandits.types import Ints
 from dirichlet_bandits.validation import large_count, whole_number
-from dirichlet_bandits.worlds import Drifting, Feedback, Piecewise, World
-from dirichlet_bandits.worlds.feedback import AT_ONCE, make_feedback
 
 AnyPolicy = Policy | PythonPolicy
 Policies = Mapping[str, AnyPolicy | str] | Sequence[AnyPolicy | str] | AnyPolicy | str
@@ -37,35 +36,22 @@ class Plan:
     replications: int
     times: Ints = field(metadata={"called": "recorded times"})
     policies: Mapping[str, AnyPolicy]
-    bandit: Bandit | World
+    bandit: Environment
     fast: bool = field(metadata={"called": "value of 'fast'"})
     feedback: Feedback
 
     @property
-    def world(self) -> World | None:
-        """The world whose script is played; None if the arms stay the same and their rewards are known at once."""
-        if isinstance(self.bandit, World):
-            return self.bandit
-        return None if self.feedback.immediate else Piecewise({1: self.bandit})
-
-    @property
-    def stationary(self) -> Bandit:
-        """The bandit; only for plans without a world."""
-        assert isinstance(self.bandit, Bandit)
-        return self.bandit
+    def plain(self) -> bool:
+        """Whether nothing changes and each reward is known before the next decision."""
+        return self.bandit.still and self.feedback.immediate
 
     def takes_shortcut(self, policy: Policy) -> bool:
-        """Whether the policy uses its shortcut: shortcuts are allowed, and this world meets its assumptions."""
-        return (
-            self.fast
-            and isinstance(self.bandit, Bandit)
-            and self.feedback.immediate
-            and shortcut_holds(type(policy.params), self.bandit.guarantees)
-        )
+        """Whether the policy uses its shortcut: shortcuts are allowed, and the environment meets its assumptions."""
+        return self.fast and self.plain and shortcut_holds(type(policy.params), self.bandit.guarantees)
 
 
 def make_plan(
-    bandit: Bandit | World,
+    bandit: Environment,
     policies: Policies,
     *,
     horizon: int,
@@ -76,20 +62,19 @@ def make_plan(
     feedback: Mapping[str, Any] = AT_ONCE,
 ) -> Plan:
     """Check the arguments of :func:`simulate`, and return its plan; ``feedback`` has those of :func:`make_feedback`."""
-    if not isinstance(bandit, Bandit | World):
-        raise ArgumentError("bandit", "a Bandit or a world, such as a Piecewise", bandit)
-    named = _named(policies)
+    named, bandit = _named(policies), Environment.checked(bandit)
     horizon = large_count("horizon", horizon, at_least=len(bandit))
     replications = large_count("replications", replications, at_least=1)
     times = _times(record, horizon)
     answers = make_feedback(**feedback, horizon=horizon, n_arms=len(bandit))
-    if isinstance(bandit, World) and np.ndim(record) == 0:  # curves bend where the arms change
-        starts = bandit.starts(horizon)[1:]
+    starts = bandit.starts(horizon)[1:]
+    if np.ndim(record) == 0:  # curves bend where the arms change
         times = np.union1d(times, [*starts, *(first + 1 for first in starts)]).astype(np.int64)
-    if answers.depends_on_rewards and isinstance(bandit, Drifting):
+    if answers.depends_on_rewards and bandit.drift(horizon).size:
         raise ArgumentError("delay", "a number or a distribution if the means drift", feedback["delay"])
-    if isinstance(bandit, Piecewise) and len(bandit.starts(horizon)) == 1:
-        bandit = bandit.bandits[0]
+    bandit = bandit.until(horizon)
+    if not bandit.still:
+        checked_values(bandit, horizon)
     for name, policy in named.items():
         if isinstance(policy, Policy):
             _check_support(name, policy, bandit, horizon)
@@ -134,17 +119,16 @@ def _check_late(name: str, policy: Policy, feedback: Feedback) -> None:
         raise ArgumentError("late", expected, feedback.late)
 
 
-def _check_support(name: str, policy: Policy, bandit: Bandit | World, horizon: int) -> None:
+def _check_support(name: str, policy: Policy, bandit: Environment, horizon: int) -> None:
     """Refuse a policy that declares bounds if an arm is known to exceed them."""
-    if isinstance(bandit, World):
-        supports = [(bandit.support(horizon), "the support of this world")]
-    else:  # a reward of an arm that does not declare a support is checked when it comes
-        arms = [(arm, law) for arm, law in zip(bandit.names, bandit.arms, strict=True) if hasattr(law, "support")]
-        supports = [(law.support(), f"the support of arm {arm!r}") for arm, law in arms]
+    supports = {"the support of this environment": bandit.support(horizon)}
+    if bandit.still:  # a reward of an arm that does not declare a support is checked when it comes
+        laws = bandit.laws(horizon).items()
+        supports = {f"the support of {arm}": law.support() for arm, law in laws if hasattr(law, "support")}
     low, high = policy.reward_bounds
-    for (bottom, top), whose in supports:
+    for whose, (bottom, top) in supports.items():
         if bottom < low or top > high:
             expected = f"fit for rewards in [{bottom:g}, {top:g}], {whose}, but its own bounds are [{low:g}, {high:g}]"
-            if isinstance(bandit, World) and math.inf in (-bottom, top):
+            if not bandit.still and math.inf in (-bottom, top):
                 expected += "; give a distribution of your own a method support(), which returns its bounds"
             raise ArgumentError(f"policies[{name!r}]", expected, policy)

@@ -1,19 +1,15 @@
-"""Run a replication for a policy written as a plain Python class."""
+"""Play a replication with a policy written as a plain Python class, by the rules of ``engine/scripted.py``."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dirichlet_bandits.arms.bandit import Bandit
-from dirichlet_bandits.arms.sampler import SAMPLERS, Kind
-from dirichlet_bandits.arms.tapes import ForeignRewards
-from dirichlet_bandits.engine.run import CANCEL, Setup
-from dirichlet_bandits.engine.tally import unpulled
+from dirichlet_bandits.engine.run import CANCEL, CANCELED, DONE, RUNNING, Outcome, Setup
+from dirichlet_bandits.engine.scripted import Script
+from dirichlet_bandits.engine.tally import shuffle, untried_arms
 from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.seeding import generator
-from dirichlet_bandits.types import Floats, Ints, Words
+from dirichlet_bandits.types import Floats, Ints
 
 
 @runtime_checkable
@@ -31,62 +27,100 @@ class PythonPolicy(Protocol):
         """Record a reward."""
 
 
-class Canceled(Exception):  # noqa: N818 - not an error
-    """A unit was asked to stop."""
+class Player:
+    """A policy with the rewards that were reported to it, and the arms that it knows."""
+
+    def __init__(self, prototype: PythonPolicy, n_arms: int, rng: np.random.Generator) -> None:
+        self.prototype, self.rng = prototype, rng
+        self.received, self.outstanding = [0] * n_arms, [0] * n_arms
+        self.reports: list[tuple[int, float]] = []
+        self.known: list[int] = []
+        self._policy: Any = None
+        self._read = 0
+
+    def untried(self) -> list[int]:
+        """Return the arms to pull before the policy decides."""
+        if len(self.known) == len(self.received):
+            return []
+        tries = [a + b for a, b in zip(self.received, self.outstanding, strict=True)]
+        return untried_arms(tries, self.received, 2).tolist()
+
+    def select(self) -> list[int]:
+        """Pass new rewards to the policy, and return the arms that it selects."""
+        n_arms, every = len(self.known), len(self.received)
+        if n_arms < every and every - self.received.count(0) > n_arms:
+            self.known = [arm for arm, n in enumerate(self.received) if n]
+            n_arms, self._read, self._policy = len(self.known), 0, copy.deepcopy(self.prototype)
+            if hasattr(self._policy, "init"):
+                self._policy.init(n_arms)
+        for arm, reward in self.reports[self._read :]:
+            self._policy.update(arm if n_arms == every else self.known.index(arm), reward)
+        self._read = len(self.reports)
+        chosen = checked_round(self._policy.select(self.rng), n_arms)
+        return chosen if n_arms == every else [self.known[arm] for arm in chosen]
 
 
-def reward_streams(bandit: Bandit, seeds: Words) -> list[Iterator[float]]:
-    """Return, for each arm, exactly the rewards that the compiled loop would see."""
-    table = bandit.table
-    foreign = ForeignRewards(bandit, seeds)
-
-    def built_in(arm: int) -> Iterator[float]:
-        rng = generator(seeds[arm])
-        data = table.data[table.first[arm] : table.last[arm]]
-        block, draw = np.empty(256), SAMPLERS[Kind(table.kinds[arm])]
-        while True:
-            draw(table.rows[arm], data, rng, block)
-            yield from block.tolist()
-
-    def from_stock(arm: int) -> Iterator[float]:
-        used = 0
-        while True:
-            if foreign.drawn[arm].size <= used:
-                foreign.more()
-            for reward in foreign.drawn[arm][used:].tolist():
-                used += 1
-                yield reward
-
-    return [from_stock(k) if kind == Kind.FOREIGN else built_in(k) for k, kind in enumerate(table.kinds)]
-
-
-def run_replication(
-    prototype: PythonPolicy, bandit: Bandit, setup: Setup, seeds: Words, control: Ints
-) -> tuple[Floats, Ints, float]:
-    """Run one replication and return the regret at the recorded times, the pulls and the total reward."""
-    n_arms = len(bandit)
-    rng = generator(seeds[n_arms])
-    streams = reward_streams(bandit, seeds)
-    policy = copy.deepcopy(prototype)
-    if hasattr(policy, "init"):
-        policy.init(n_arms)
-    pulls, total, regret, slot, clock = np.zeros(n_arms, np.int64), 0.0, np.empty(setup.times.size), 0, 0
-    chosen: list[int] = unpulled(pulls, rng).tolist()
-    while True:
-        for arm in chosen:
-            reward = next(streams[arm])
+def play_script(
+    prototype: PythonPolicy,
+    setup: Setup,
+    tape: Floats,
+    script: Script,
+    streams: tuple[np.random.Generator, np.random.Generator],
+    control: Ints,
+    outcome: Outcome,
+) -> int:
+    """Play one replication of a script, write its row, and return its status."""
+    rng, spare = streams
+    n_arms, horizon = tape.shape
+    player, still = Player(prototype, n_arms, rng), len(setup.gaps) == 1
+    due: dict[int, list[tuple[int, float]]] = {}
+    pulls, used, recorded = [0] * n_arms, [0] * n_arms, np.empty(setup.times.size)
+    times, starts, batches = setup.times.tolist(), script.starts.tolist(), script.batches.tolist()
+    clock = seen = batch = segment = slot = 0
+    total = regret = 0.0
+    while clock < horizon:
+        if control[CANCEL]:
+            return CANCELED
+        if clock >= batches[batch]:
+            while batches[batch] <= clock:
+                batch += 1
+            for time in range(seen + 1, clock + 1):
+                for arm, reward in due.pop(time, ()):
+                    player.outstanding[arm] -= 1
+                    if reward == reward:  # else NaN: given up
+                        player.received[arm] += 1
+                        player.reports.append((arm, reward))
+            seen = clock
+        chosen = player.untried()
+        if chosen:
+            order = np.array(chosen)
+            shuffle(order, rng if clock == 0 else spare)
+            chosen = order.tolist()
+        else:
+            chosen = player.select()
+        for arm in chosen[: horizon - clock]:
+            if clock == starts[segment + 1]:
+                segment, used = segment + 1, [0] * n_arms
+            column = clock if script.by_time else starts[segment] + used[arm]
+            reward = float(tape[arm, column])
+            if script.drift.size:
+                reward += float(script.drift[clock, arm])
+            delay = int(script.delays[arm, column]) if script.delays.size else 0
+            value = script.late if delay > script.window else reward
+            due.setdefault(clock + 1 + min(delay, script.window), []).append((arm, value))
+            player.outstanding[arm] += 1
+            used[arm] += 1
             pulls[arm] += 1
             total += reward
+            if not still:
+                regret += float(setup.gaps[clock, arm])
             clock += 1
-            if clock == setup.times[slot]:
-                regret[slot] = setup.gaps @ pulls
-                slot = min(slot + 1, setup.times.size - 1)
-            policy.update(arm, reward)
-            if control[CANCEL]:
-                raise Canceled
-            if clock == setup.horizon:
-                return regret, pulls, total
-        chosen = checked_round(policy.select(rng), n_arms)
+            if clock == times[slot]:
+                recorded[slot] = setup.gaps[0] @ np.array(pulls) if still else regret
+                slot = min(slot + 1, len(times) - 1)
+    outcome.regret[0], outcome.pulls[0], outcome.reward[0] = recorded, pulls, total
+    control[DONE] += 1
+    return RUNNING
 
 
 def checked_round(chosen: Any, n_arms: int) -> list[int]:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.arms.bandit import Bandit
 from dirichlet_bandits.display.progress import bars
+from dirichlet_bandits.environments.environment import Environment
+from dirichlet_bandits.environments.feedback import Batch, Delay
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.results.layout import Place, stored_seed
 from dirichlet_bandits.results.result import Result
@@ -21,13 +22,10 @@ from dirichlet_bandits.simulation.compile_ahead import compile_missing
 from dirichlet_bandits.simulation.executors import Workers, run_all
 from dirichlet_bandits.simulation.plan import Policies, make_plan
 from dirichlet_bandits.simulation.units import units_of
-from dirichlet_bandits.worlds import World
-from dirichlet_bandits.worlds.delays import Delay
-from dirichlet_bandits.worlds.feedback import Batch
 
 
 def simulate(
-    bandit: Bandit | World,
+    bandit: Environment,
     policies: Policies,
     *,
     horizon: int,
@@ -54,8 +52,7 @@ def simulate(
     Parameters
     ----------
     bandit
-        The arms, or a world in which they change: a :class:`~dirichlet_bandits.Piecewise` or a
-        :class:`~dirichlet_bandits.Drifting`.
+        The arms: a :class:`~dirichlet_bandits.Bandit`, or an environment in which they change.
     policies
         A dict of policies by name, or one or several policies, which are then named by their class, such as ``RDS``. A
         policy may be written as a text, ``"NPTS(upper=1)"``.

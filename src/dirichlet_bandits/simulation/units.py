@@ -3,26 +3,25 @@
 import random
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from dirichlet_bandits.arms.sampler import ArmTable, Kind, compiled
-from dirichlet_bandits.arms.tapes import ForeignRewards
 from dirichlet_bandits.engine.loop import runner
-from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, STARVED, Outcome, Setup
-from dirichlet_bandits.engine.world_loop import Streams, script_runner
+from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, RUNNING, STARVED, Outcome, Setup
+from dirichlet_bandits.engine.scripted import Script, Streams, script_runner
+from dirichlet_bandits.environments.bandit import Bandit, ForeignRewards
+from dirichlet_bandits.environments.environment import checked_rewards
+from dirichlet_bandits.environments.sampler import N_PARAMETERS, ArmTable, Kind, compiled
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.results.layout import Chunk, chunk_size
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.seeding import new_stream, replication_seeds
+from dirichlet_bandits.seeding import generator, new_stream, replication_seeds
 from dirichlet_bandits.simulation.plan import AnyPolicy, Plan
-from dirichlet_bandits.simulation.python_loop import Canceled, PythonPolicy, run_replication
-from dirichlet_bandits.simulation.python_world import play_python_script
-from dirichlet_bandits.simulation.scripts import ScriptWriter, n_streams
+from dirichlet_bandits.simulation.python_loop import play_script
 from dirichlet_bandits.types import Floats, Ints, Words
-from dirichlet_bandits.worlds import World
 
 _UNITS_PER_WORKER = 8  # of each policy: small enough to share evenly, large enough to start rarely
 
@@ -75,52 +74,44 @@ class Unit:
 
     def _play(self) -> Chunk:
         """Simulate the replications of this unit with the loop that fits the policy and the distributions."""
-        plan = self.plan
-        policy, n_arms = plan.policies[self.name], len(plan.bandit)
-        chunk = Chunk.blank(self.last - self.first, plan.times.size, n_arms)
+        plan, policy = self.plan, self.plan.policies[self.name]
+        environment = plan.bandit
+        chunk = Chunk.blank(self.last - self.first, plan.times.size, len(environment))
         outcome = Outcome(*chunk, np.zeros(2))
-        world = plan.world
-        if world is not None:
-            self._play_world(policy, world, outcome)
-            return chunk
-        seeds = replication_seeds(plan.seed, self.first, self.last, n_arms + 1)
-        if not isinstance(policy, Policy):
-            self._play_python(policy, seeds, outcome)
-        elif (plan.stationary.table.kinds == Kind.FOREIGN).any():
-            self._play_foreign(policy, seeds, outcome)
+        seeds = replication_seeds(plan.seed, self.first, self.last, environment.n_streams() + 2)
+        if not plan.plain or not isinstance(policy, Policy):
+            self._play_scripts(policy, seeds, outcome)
         else:
-            self._play_compiled(policy, seeds, plan.stationary.table, outcome)
+            self._play_plain(policy, Bandit.checked(environment), seeds, outcome)
         return chunk
 
-    def _play_world(self, policy: AnyPolicy, world: World, outcome: Outcome) -> None:
-        """Play each replication from its own script."""
-        n_arms = len(world)
-        seeds = replication_seeds(self.plan.seed, self.first, self.last, n_streams(world))
-        setup, decisions = self._setup(policy, np.zeros(n_arms)), new_stream()
-        waits = isinstance(policy, Policy) and policy.waits_for_all_arms
-        scripts = ScriptWriter(world, self.plan.feedback, self.plan.horizon, waits)
+    def _play_scripts(self, policy: AnyPolicy, seeds: Words, outcome: Outcome) -> None:
+        """Play each replication from rewards that are drawn in advance."""
+        setup, decisions, write = self._setup(policy), new_stream(), script_writer(self.plan, policy)
         for row in range(len(seeds)):
-            script, spare = scripts.write(seeds[row])
-            part = outcome.part(slice(row, row + 1))
+            tape, script, spare = write(seeds[row])
+            part, status = outcome.part(slice(row, row + 1)), RUNNING
             if isinstance(policy, Policy):
+                table, streams = tape_table(tape), Streams(*decisions, spare)
                 play = script_runner(policy.params)
-                streams = Streams(*decisions, spare)
-                status = play(policy.params, setup, script, seeds[row, n_arms], streams, self.control, part)
+                status = play(policy.params, setup, table, script, seeds[row], streams, self.control, part)
                 self._check(policy, status, part)
             else:
-                status = play_python_script(policy, setup, script, seeds[row, n_arms], spare, self.control, part)
+                generators = generator(seeds[row, len(tape)]), spare
+                status = play_script(policy, setup, tape, script, generators, self.control, part)
             if status == CANCELED:
                 return
 
-    def _setup(self, policy: AnyPolicy, gaps: Floats) -> Setup:
+    def _setup(self, policy: AnyPolicy) -> Setup:
         """Return what all replications of a policy share in the loop."""
         finite = sys.float_info.max  # an infinite reward is always refused
         low, high = policy.reward_limits if isinstance(policy, Policy) else (-finite, finite)
+        gaps = self.plan.bandit.gaps_over(1 if self.plan.plain else self.plan.horizon)
         return Setup(self.plan.horizon, self.plan.times, gaps, low, high)
 
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop and return its status: whether foreign rewards ran out or the unit was canceled."""
-        rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy, self.plan.stationary.gaps)
+        rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy)
         status = runner(policy.params, self.plan.takes_shortcut(policy))(
             policy.params, setup, compiled(table), seeds, rewards, decisions, self.control, outcome
         )
@@ -136,27 +127,53 @@ class Unit:
             except RewardError as error:
                 raise RewardError(f"arm {arm!r}: {error}") from None
 
-    def _play_foreign(self, policy: Policy, seeds: Words, outcome: Outcome) -> None:
-        """Draw rewards in advance; if they do not last, draw twice as many and start the replication again."""
+    def _play_plain(self, policy: Policy, bandit: Bandit, seeds: Words, outcome: Outcome) -> None:
+        """Draw the rewards of foreign distributions in advance, and start a replication again if they do not last."""
+        if (bandit.table.kinds != Kind.FOREIGN).all():
+            self._play_compiled(policy, seeds, bandit.table, outcome)
+            return
         for row in range(len(seeds)):
-            foreign = ForeignRewards(self.plan.stationary, seeds[row])
+            foreign = ForeignRewards(bandit, seeds[row])
             part = outcome.part(slice(row, row + 1))
             while self._play_compiled(policy, seeds[row : row + 1], foreign.more(), part) == STARVED:
                 pass
             if self.control[CANCEL]:
                 return
 
-    def _play_python(self, policy: PythonPolicy, seeds: Words, outcome: Outcome) -> None:
-        """Play a policy that is a plain Python class, replication by replication."""
-        bandit = self.plan.stationary
-        setup = self._setup(policy, bandit.gaps)
-        for row in range(len(seeds)):
-            try:
-                played = run_replication(policy, bandit, setup, seeds[row], self.control)
-            except Canceled:
-                return
-            outcome.regret[row], outcome.pulls[row], outcome.reward[row] = played
-            self.control[DONE] += 1
+
+def tape_table(tape: Floats) -> ArmTable:
+    """Return the table of arms whose rewards are the rows of an array."""
+    n_arms, length = tape.shape
+    kinds, first = np.zeros(n_arms, np.int64), length * np.arange(n_arms)
+    return ArmTable(kinds, np.zeros((n_arms, N_PARAMETERS)), first, first + length, tape.ravel())
+
+
+def script_writer(plan: Plan, policy: AnyPolicy) -> Callable[[Words], tuple[Floats, Script, np.random.Generator]]:
+    """Return a function of the seeds of a replication: its rewards, its script and a generator for other randomness."""
+    environment, feedback, horizon = plan.bandit, plan.feedback, plan.horizon
+    n_arms = len(environment)
+    window = horizon if feedback.window is None else feedback.window
+    batches = range(horizon) if feedback.batches is None else feedback.batches
+    fewest = n_arms if isinstance(policy, Policy) and policy.waits_for_all_arms else 2
+    at_once = Script(
+        environment.indexed_by == "time",
+        environment.drift(horizon),
+        np.array([*environment.starts(horizon), horizon]),
+        np.empty((n_arms, 0), np.int64),
+        window,
+        feedback.late,
+        np.array([*batches, horizon]),
+        fewest,
+    )
+
+    def write(seeds: Words) -> tuple[Floats, Script, np.random.Generator]:
+        tape = checked_rewards(environment, np.delete(seeds, [n_arms, n_arms + 1], axis=0), horizon)
+        spare, script = generator(seeds[n_arms + 1]), at_once
+        if any(delay != 0 for delay in feedback.delays):
+            script = script._replace(delays=feedback.delays_of(tape, spare))
+        return tape, script, spare
+
+    return write
 
 
 def units_of(plan: Plan, store: Store | None, threads: int | None) -> list[Unit]:

@@ -23,19 +23,10 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from dirichlet_bandits.display.logs import LOGGER
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
+from dirichlet_bandits.storage import events as stored
 from dirichlet_bandits.storage import schema
 from dirichlet_bandits.storage.connecting import new_engine, shown_url
-from dirichlet_bandits.storage.events import (
-    ARCHIVED,
-    CREATED,
-    DELETED,
-    RENAMED,
-    UNARCHIVED,
-    AuditRecord,
-    Row,
-    Settings,
-    intact,
-)
+from dirichlet_bandits.storage.events import AuditRecord, Row, Settings, intact
 from dirichlet_bandits.storage.schema import events as table
 from dirichlet_bandits.storage.schema import studies
 
@@ -108,7 +99,7 @@ class DatabaseStorage:
                 if token is not None and connection.execute(schema.created(token, name)).first() is not None:
                     return False
                 self._append(connection.connection.cursor(), study, events)
-                connection.execute(schema.recorded(CREATED, name, schema.identity_of(settings), token))
+                connection.execute(schema.recorded(stored.CREATED, name, schema.identity_of(settings), token))
                 connection.commit()
                 return True
 
@@ -356,15 +347,15 @@ class _Transaction:
                 self._execute(studies.update().where(studies.c.id == self._study).values(name=name))
             except self._storage._driver.IntegrityError:  # another process was faster
                 return False
-            self.record(RENAMED, name)
+            self.record(stored.RENAMED, name)
         return taken is None
 
     def archive(self, at: float | None) -> None:
         self._execute(studies.update().where(studies.c.id == self._study).values(archived_at=at))
-        self.record(UNARCHIVED if at is None else ARCHIVED)
+        self.record(stored.UNARCHIVED if at is None else stored.ARCHIVED)
 
     def delete(self) -> None:
-        self.record(DELETED)
+        self.record(stored.DELETED)
         self._execute(table.delete().where(table.c.study == self._study))
         self._execute(studies.delete().where(studies.c.id == self._study))
 

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms import Bandit, Uniform
+from dirichlet_bandits.environments import Bandit, Piecewise, Uniform
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.simulate import simulate
 from dirichlet_bandits.testing import compiled, python
 from dirichlet_bandits.testing.players import PlayerUnderTest, Unsound, play, reward_inside
-from dirichlet_bandits.worlds import Piecewise
 
 _PULLS = 120
 _TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
@@ -24,14 +23,14 @@ Draw = Callable[[np.random.Generator], float]
 
 
 class Report(NamedTuple):
-    """The checks that a sound policy passed."""
+    """The checks that something sound passed; ``kind`` says what it is, such as "a compiled policy"."""
 
-    policy: str
+    name: str
     kind: str
     checks: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.policy}, a {self.kind} policy, is sound:", *(f"- {check}" for check in self.checks)])
+        return "\n".join([f"{self.name}, {self.kind}, is sound:", *(f"- {check}" for check in self.checks)])
 
 
 def check_policy(policy: Any) -> Report:
@@ -48,7 +47,7 @@ def check_policy(policy: Any) -> Report:
     ...     def update(self, arm, reward):
     ...         pass
     >>> check_policy(Uniformly()).kind
-    'plain Python'
+    'a plain Python policy'
 
     >>> class Forgetful:
     ...     def select(self, rng):
@@ -83,7 +82,8 @@ def check_policy(policy: Any) -> Report:
         problems = _check_simulation(policy)
     if problems:
         raise PolicyError(name, list(dict.fromkeys(problems)))
-    return Report(name, "compiled" if is_compiled else "plain Python", tuple(what for what, _ in checks))
+    kind = "a compiled policy" if is_compiled else "a plain Python policy"
+    return Report(name, kind, tuple(what for what, _ in checks))
 
 
 def _check_scenes(policy: Any, player: Callable[[int], PlayerUnderTest]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
+from dirichlet_bandits.environments.objective import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf, tail_ceiling
 from dirichlet_bandits.numerics.divergences import FAMILIES

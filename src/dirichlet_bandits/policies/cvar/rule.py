@@ -10,11 +10,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import CVaR, Objective
 from dirichlet_bandits.compiler import jit_inline
 from dirichlet_bandits.engine.history import History, keeps_cvars, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
+from dirichlet_bandits.environments.objective import CVaR, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.cvar import level_of, shortfall_in_the_band
 from dirichlet_bandits.numerics.draws import binomial
@@ -218,7 +218,7 @@ def no_counts(policy: MCVTSParams, n_arms: int) -> ValueCounts:
     return ValueCounts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
-@implements(update, MCVTSParams)
+@implements(update, MCVTSParams, random=False)
 def count_value(
     policy: MCVTSParams, state: ValueCounts, arm: int, reward: float, rng: np.random.Generator
 ) -> ValueCounts:

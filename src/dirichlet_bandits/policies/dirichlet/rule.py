@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.arms.objective import CVaR, Mean, Objective
 from dirichlet_bandits.compiler import jit, jit_sum
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.verbs import duel, implements, select, verb
+from dirichlet_bandits.environments.objective import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.numerics.arrays import partition, scaled, set_all, with_last
 from dirichlet_bandits.numerics.compensated import two_sum

@@ -1,6 +1,6 @@
 """BDS, RDS and QDS in which rewards have weights: Dirichlet parameters other than 1.
 
-Past rewards of a live study (``live/warm_start.py``) are handled in plain Python, with one pass over all rewards per
+Past rewards of a live study (``live/settings.py``) are handled in plain Python, with one pass over all rewards per
 decision. Discounted rewards (RDS only, experimental) are handled by compiled code.
 """
 

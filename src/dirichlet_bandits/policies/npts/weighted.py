@@ -1,6 +1,6 @@
 """NPTS in which rewards have weights: Dirichlet parameters other than 1.
 
-Discounted rewards (experimental) are handled by compiled code, past rewards of a live study (``live/warm_start.py``) in
+Discounted rewards (experimental) are handled by compiled code, past rewards of a live study (``live/settings.py``) in
 plain Python, with one pass over all rewards per decision.
 """
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dirichlet_bandits.arms import CVaR
-from dirichlet_bandits.arms.objective import Mean
 from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.environments import CVaR
+from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate
 from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study, Trial, lateness

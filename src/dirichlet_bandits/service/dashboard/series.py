@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,6 @@ from dirichlet_bandits.live.readings import CONFIDENCE
 from dirichlet_bandits.live.records import TOLD
 from dirichlet_bandits.service.dashboard.access import Reading, routes
 from dirichlet_bandits.types import Floats
-
-if TYPE_CHECKING:
-    from dirichlet_bandits.live.reading import ReadableStudy
 
 DRAWN: Final = 8
 """At most so many arms have a color of their own; the others are one."""
@@ -109,8 +106,10 @@ def series_of(studies: Reading, name: str) -> Response:
     summary, trials = study.summary(), study.trials_dataframe()
     found = series(drawn_arms(summary, trials), len(summary), trials)
     low, high = bands(study, found)
+    numbers = {"share": found.share.round(4).tolist(), "total": [_six(value) for value in found.total]}
+    numbers |= {"means": _rows(found.means), "low": _rows(low), "high": _rows(high)}
     names = {"arms": found.arms + [OTHERS] * (found.others > 0), "control": study.control}
-    return JSONResponse(names | _numbers(found) | {"low": _rows(low), "high": _rows(high)})
+    return JSONResponse({**names, "at": found.at, "times": found.times, "window": found.window, **numbers})
 
 
 def bands(study: Study, found: Series) -> tuple[Floats, Floats]:
@@ -137,16 +136,6 @@ def _rows(values: Floats) -> list[list[float | None]]:
     return [[None if value != value else _six(value) for value in row] for row in values.tolist()]
 
 
-def _numbers(found: Series) -> dict[str, Any]:
-    rest = {
-        "at": found.at,
-        "times": found.times,
-        "window": found.window,
-        "total": [_six(value) for value in found.total],
-    }
-    return {**rest, "share": found.share.round(4).tolist(), "means": _rows(found.means)}
-
-
 def _six(value: float) -> float:
     """Round to six digits, which is more than a chart can show and halves the bytes."""
     return float(f"{value:.6g}")
@@ -171,7 +160,7 @@ def _per_second(trials: pd.DataFrame) -> float:
 # Intervals of the arms' means after some numbers of trials, for charts over time
 
 
-def mean_bands(study: "ReadableStudy", arms: Sequence[str], at: Sequence[int], level: float = CONFIDENCE) -> Floats:
+def mean_bands(study: Study, arms: Sequence[str], at: Sequence[int], level: float = CONFIDENCE) -> Floats:
     """Return the interval of each arm's mean from the first ``at`` trials: ``found[arm, k]`` has its two ends.
 
     These are the confidence sequences of ``Study.summary``, computed from the rewards of the first trials as they are

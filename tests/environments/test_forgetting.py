@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
-from tests.naive import worlds as naive
+from tests.naive import environments as naive
 
 HORIZON, REPLICATIONS, SEED = 150, 3, 7
 BANDIT = db.Bandit([db.Uniform(0.0, 0.8), db.Uniform(0.1, 1.0), db.Uniform(0.0, 1.0)])
@@ -35,7 +34,7 @@ def test_windows_follow_the_order_of_decisions(called, name):
     seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, 5)
     delay, batch = feedback.get("delay", 0), feedback.get("batch", 1)
     for row in range(REPLICATIONS):
-        tape, spare = draw_tape(BANDIT, seeds[row], HORIZON), generator(seeds[row, 4])
+        tape, spare = BANDIT.rewards(seeds[row], HORIZON), generator(seeds[row, 4])
         each = delay if isinstance(delay, list) else [delay] * 3
         delays = [np.ceil(d.rvs(HORIZON, spare)) if hasattr(d, "rvs") else np.full(HORIZON, d) for d in each]
         pulls, regret = naive.play_tape(

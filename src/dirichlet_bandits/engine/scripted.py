@@ -1,7 +1,8 @@
-"""The loop for worlds that change, report late or work in batches: one compiled function plays any world's script.
+"""The loop for environments that change, report late or work in batches: one compiled function plays any script.
 
-A world writes a :class:`Script` for each replication: all rewards that the arms could give, what each pull costs, and
-when its reward becomes known. Everything specific to a world is in its script, so the loop is compiled once per policy.
+Before a replication, all rewards that the arms could give are drawn, and a :class:`Script` says how they are read and
+when they become known. All that is specific to an environment is in them, so the loop is compiled once per policy.
+Pulls are those of any run (``run.py``), whose rewards are taken from a table instead of a generator.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
 their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
@@ -18,25 +19,36 @@ import numpy as np
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
-from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, RUNNING, Outcome, Setup
-from dirichlet_bandits.engine.tally import shuffle
-from dirichlet_bandits.numerics.arrays import copy_into
+from dirichlet_bandits.engine.run import (
+    CANCEL,
+    CANCELED,
+    Outcome,
+    Run,
+    Setup,
+    ended,
+    finish,
+    pull,
+    start,
+    status,
+    upcoming,
+)
+from dirichlet_bandits.engine.tally import shuffle, untried
+from dirichlet_bandits.environments.sampler import ArmTable
 from dirichlet_bandits.seeding import start_stream
-from dirichlet_bandits.types import Flags, Floats, Ints, Records, Words
+from dirichlet_bandits.types import Flags, Floats, Ints, Words
 
 
 class Script(NamedTuple):
-    """One replication of a world with K arms and T pulls, written in advance.
+    """How the rewards of a replication with K arms and T pulls are read, and when they become known.
 
-    The j-th pull of an arm within a segment gives ``rewards[arm, first + j]``, where ``first`` is the first pull of the
-    segment, plus ``drift[t, arm]`` at time t if there is a drift. It costs ``gaps[t, arm]``. Its reward is reported
-    before the first decision that is more than ``delays[arm, first + j]`` pulls later. A reward that would take longer
-    than ``window`` is reported as ``late``, or never if that is NaN.
+    The reward of an arm at time t is in column t, if rewards are read ``by_time``, or else the j-th pull of the arm in
+    a segment has that in column ``first + j``, where ``first`` is the first pull of the segment; ``drift[t, arm]`` is
+    added. The reward in a column is reported before the first decision that is more than ``delays[arm, column]`` pulls
+    later. A reward that would take longer than ``window`` is reported as ``late``, or never if that is NaN.
     """
 
-    rewards: Floats  # (K, T)
+    by_time: bool
     drift: Floats  # (T, K), or (0, K) where there is none
-    gaps: Floats  # (T, K)
     starts: Ints  # the first pull of each segment, then T
     delays: Ints  # (K, T), or (K, 0) where rewards are reported at once
     window: int
@@ -77,30 +89,6 @@ class Reports(NamedTuple):
     latest: Ints  # per arm: the last pull
     later: Ints  # the next pull of the same arm, NEVER if there is none
     answered: Flags  # whether the reward of a pull was reported or given up
-
-
-PROGRESS = np.dtype(
-    [
-        ("clock", np.int64),  # pulls so far
-        ("segment", np.int64),
-        ("batch", np.int64),  # the next one
-        ("received", np.int64),  # all that was due by this time has been reported
-        ("known", np.int64),  # arms that the policy knows
-        ("read", np.int64),  # reports that it has seen
-        ("slot", np.int64),  # which of the recording times comes next
-        ("regret", np.float64),
-        ("total", np.float64),  # sum of the rewards
-    ]
-)
-
-
-class ScriptTally(NamedTuple):
-    """How far a replication has come, and what it has counted and recorded."""
-
-    progress: Records  # one record
-    used: Ints  # pulls of each arm in this segment
-    pulls: Ints
-    regret: Floats  # at the recording times
 
 
 @jit
@@ -166,12 +154,6 @@ def outstanding(reports: Reports, n_known: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def new_script_tally(n_arms: int, n_times: int) -> ScriptTally:
-    """Return a tally without pulls."""
-    return ScriptTally(np.zeros(1, PROGRESS), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(n_times))
-
-
-@jit
 def post(mail: Mail, pull: int, due: int, arm: int, value: float) -> None:
     """Send the reward of a pull; NaN means that it is given up then. Rewards due after the horizon are dropped."""
     if due >= mail.first.size:
@@ -200,27 +182,6 @@ def receive(mail: Mail, due: int, reports: Reports) -> None:
 
 
 @jit
-def untried(reports: Reports, fewest: int, rng: np.random.Generator) -> Ints:
-    """Return the arms to try before the policy decides: those with the fewest tries, in random order, or none.
-
-    The policy decides when every arm was tried and at least ``fewest`` have a reward.
-    """
-    n_arms = reports.received.size
-    arms, n, known, least = np.empty(n_arms, np.int64), 0, 0, 2**62
-    for arm in range(n_arms):
-        least = min(least, reports.received[arm] + reports.outstanding[arm])
-        known += reports.received[arm] > 0
-    if least > 0 and known >= fewest:
-        return arms[:0]
-    for arm in range(n_arms):
-        if reports.received[arm] + reports.outstanding[arm] == least:
-            arms[n] = arm
-            n += 1
-    shuffle(arms[:n], rng)
-    return arms[:n]
-
-
-@jit
 def renumber(reports: Reports) -> int:
     """Number the arms that have a reward as the policy sees them, and return how many there are."""
     n = 0
@@ -229,15 +190,6 @@ def renumber(reports: Reports) -> int:
         if reports.received[arm] > 0:
             reports.places[arm] = n
             n += 1
-    return n
-
-
-@jit
-def n_received(reports: Reports) -> int:
-    """Return how many arms have a reward."""
-    n = 0
-    for arm in range(reports.received.size):
-        n += reports.received[arm] > 0
     return n
 
 
@@ -253,109 +205,98 @@ def arms_at(reports: Reports, places: Ints) -> Ints:
 
 
 @jit
-def open_batch(script: Script, mail: Mail, reports: Reports, now: Any) -> None:
-    """Report all rewards that are due when a batch begins."""
-    while script.batches[now.batch] <= now.clock:
-        now.batch += 1
-    while now.received < now.clock:
-        now.received += 1
-        receive(mail, now.received, reports)
+def open_batch(script: Script, mail: Mail, reports: Reports, clock: int, batch: int, seen: int) -> tuple[int, int]:
+    """Report the rewards that became due after ``seen``, and return the next batch and the time of the last report."""
+    while script.batches[batch] <= clock:
+        batch += 1
+    for due in range(seen + 1, clock + 1):
+        receive(mail, due, reports)
+    return batch, clock
 
 
 @jit
-def next_entry(script: Script, tally: ScriptTally, arm: int) -> int:
-    """Return the column of the script from which the next pull of an arm takes its reward."""
-    now = tally.progress[0]
-    if now.clock == script.starts[now.segment + 1]:
-        now.segment += 1
-        tally.used[:] = 0
-    return script.starts[now.segment] + tally.used[arm]
+def aim(run: Run, script: Script, arm: int, segment: int) -> int:
+    """Make the next pull of an arm give its reward at this time, and return the segment of this time."""
+    clock, place = run.progress[0].clock, run.buffered[arm]
+    if script.by_time:
+        ahead = clock - (place.drawn - place.end)  # of the first reward in the buffer
+        if 0 <= ahead < place.end:
+            place.next = ahead
+        else:
+            place.next, place.end, place.drawn = 0, 0, clock
+    elif clock == script.starts[segment + 1]:
+        segment += 1
+        for other in range(run.buffered.size):
+            run.buffered[other].next, run.buffered[other].end, run.buffered[other].drawn = 0, 0, clock
+    if script.drift.shape[0] > 0:
+        upcoming(run, arm)[0] += script.drift[clock, arm]
+    return segment
 
 
 @jit
-def reward_at(script: Script, clock: int, arm: int, entry: int) -> float:
-    """Return the reward in this column of the script, plus the drift at this time."""
-    reward = script.rewards[arm, entry]
-    return reward + script.drift[clock, arm] if script.drift.shape[0] > 0 else reward
-
-
-@jit
-def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int, entry: int, reward: float) -> None:
+def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int, column: int, reward: float) -> None:
     """Send a reward on its way, or what is reported in its place if it takes longer than the window."""
-    delay = script.delays[arm, entry] if script.delays.shape[1] > 0 else 0
+    delay = script.delays[arm, column] if script.delays.shape[1] > 0 else 0
     value = reward if delay <= script.window else script.late
     wait_for(reports, clock, arm)
     post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
 
 
-@jit
-def count_pull(script: Script, times: Ints, tally: ScriptTally, arm: int, reward: float) -> None:
-    """Count a pull and what it cost, and record the regret when it is due."""
-    now = tally.progress[0]
-    tally.used[arm] += 1
-    tally.pulls[arm] += 1
-    now.total += reward
-    now.regret += script.gaps[now.clock, arm]
-    now.clock += 1
-    if now.clock == times[now.slot]:
-        tally.regret[now.slot] = now.regret
-        now.slot = min(now.slot + 1, times.size - 1)
-
-
 def play_script(
     policy: Any,
     setup: Setup,
+    table: ArmTable,
     script: Script,
-    seed: Words,
+    seeds: Words,
     streams: Streams,
     control: Ints,
     outcome: Outcome,
 ) -> int:
-    """Play one replication of a world, write its row, and return what became of it."""
-    rng = streams.rng
-    start_stream(rng, streams.words, seed)
-    n_arms, horizon = script.rewards.shape
-    mail, reports, tally = new_mail(horizon), new_reports(n_arms, horizon), new_script_tally(n_arms, setup.times.size)
-    state, now, single = verbs.init(policy, n_arms), tally.progress[0], np.empty(1, np.int64)
-    while now.clock < horizon:
+    """Play one replication of a script, write its row, and return what became of it."""
+    rng, n_arms, horizon = streams.rng, table.kinds.size, setup.horizon
+    run = start(setup, table, seeds, rng, streams.words, control)
+    start_stream(rng, streams.words, seeds[n_arms])
+    mail, reports = new_mail(horizon), new_reports(n_arms, horizon)
+    state, now, single = verbs.init(policy, n_arms), run.progress[0], np.empty(1, np.int64)
+    batch, seen, segment = 0, 0, 0
+    known, read = 0, 0  # arms that the policy knows, and reports that it has read
+    while not ended(run.progress):
         if control[CANCEL]:
-            return CANCELED
-        if now.clock >= script.batches[now.batch]:
-            open_batch(script, mail, reports, now)
+            now.status = CANCELED
+            break
+        if now.clock >= script.batches[batch]:
+            batch, seen = open_batch(script, mail, reports, now.clock, batch, seen)
         chosen = single[:0]
-        if now.known < n_arms:
+        if known < n_arms:
+            chosen = untried(reports.received + reports.outstanding, reports.received, script.fewest)
             # What the policy draws must not depend on delays, so only the first order comes from its own stream.
-            chosen = untried(reports, script.fewest, rng if now.clock == 0 else streams.spare)
+            shuffle(chosen, rng if now.clock == 0 else streams.spare)
         if chosen.size == 0:
-            if now.known < n_arms and n_received(reports) > now.known:
-                now.known, now.read = renumber(reports), 0
-                state = verbs.init(policy, now.known)
-            while now.read < reports.number[0]:  # not a function: passing the state there and back takes longer
-                arm = reports.arms[now.read]
-                verbs.note(policy, state, reports.pulls[now.read], now.clock)
-                state = verbs.update(policy, state, reports.places[arm], reports.rewards[now.read], rng)
-                now.read += 1
+            if known < n_arms and np.count_nonzero(reports.received) > known:
+                known, read = renumber(reports), 0
+                state = verbs.init(policy, known)
+            while read < reports.number[0]:  # not a function: passing the state there and back takes longer
+                arm = reports.arms[read]
+                verbs.note(policy, state, reports.pulls[read], now.clock)
+                state = verbs.update(policy, state, reports.places[arm], reports.rewards[read], rng)
+                read += 1
             verbs.note(policy, state, now.clock, now.clock)
-            waiting, earliest = outstanding(reports, now.known)
+            waiting, earliest = outstanding(reports, known)
             state = verbs.prepare(policy, state, waiting, earliest, rng)
             chosen = as_round(verbs.select(policy, state, rng), single)
-            if now.known < n_arms:
+            if known < n_arms:
                 chosen = arms_at(reports, chosen)
         for arm in chosen:
-            if now.clock == horizon:
+            if ended(run.progress):
                 break
-            entry = next_entry(script, tally, arm)
-            reward = reward_at(script, now.clock, arm, entry)
-            if not setup.low <= reward <= setup.high:
-                outcome.offence[0], outcome.offence[1] = arm, reward
-                return BAD_REWARD
-            dispatch(script, mail, reports, now.clock, arm, entry, reward)
-            count_pull(script, setup.times, tally, arm, reward)
-    copy_into(outcome.regret[0], tally.regret)
-    copy_into(outcome.pulls[0], tally.pulls)
-    outcome.reward[0] = now.total
-    control[DONE] += 1
-    return RUNNING
+            segment = aim(run, script, arm, segment)
+            clock, place = now.clock, run.buffered[arm]
+            column = place.drawn - place.end + place.next
+            now.regret += run.gaps[clock, arm]
+            reward = pull(run, arm)
+            dispatch(script, mail, reports, clock, arm, column, reward)
+    finish(run, outcome, 0)
+    return status(run.progress)
 
 
 def script_runner(params: Any) -> Callable[..., int]:

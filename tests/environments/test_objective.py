@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms import Mean
-from dirichlet_bandits.arms.assumptions import Assumption
+from dirichlet_bandits.environments import Mean
+from dirichlet_bandits.environments.assumptions import Assumption
 
 ARMS = [db.Gaussian(0.0, 0.1), db.Gaussian(0.5, 1.0)]
 

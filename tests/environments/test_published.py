@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from tests.worlds.problems import LBSDA_BERNOULLI, LBSDA_GAUSSIAN, PB1, PB2, THESIS_1
+from tests.environments.problems import LBSDA_BERNOULLI, LBSDA_GAUSSIAN, PB1, PB2, THESIS_1
 
 FROM_A_PLOT = 0.03  # what may be misread, as a share of the value
 MEASURED = Path(__file__).parents[2] / "docs/figures/worlds_published.json"

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.bandit import Bandit, RewardLaw
-from dirichlet_bandits.arms.objective import Objective
-from dirichlet_bandits.arms.tapes import draw_tape, law_identity
+from dirichlet_bandits.environments.bandit import Bandit
+from dirichlet_bandits.environments.environment import Environment, RewardLaw, law_identity
+from dirichlet_bandits.environments.objective import Objective
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Words
 from dirichlet_bandits.validation import whole_number
-from dirichlet_bandits.worlds.world import Rewards, World
 
 Arms = Iterable[RewardLaw] | Mapping[str, RewardLaw] | Bandit
 
 
-class Piecewise(World):
+class Piecewise(Environment):
     """Arms whose distributions change at known times.
 
     ``segments`` maps the first pull of each segment, counted from 1, to its arms. The j-th reward of an arm *within a
@@ -25,11 +24,13 @@ class Piecewise(World):
 
     >>> from dirichlet_bandits import Bernoulli
     >>> world = Piecewise({1: [Bernoulli(0.5), Bernoulli(0.7)], 3000: [Bernoulli(0.5), Bernoulli(0.2)]})
-    >>> world.breakpoints, world.values(5000)[[0, 2998, 2999]].tolist()
+    >>> world.breakpoints, world.values_over(5000)[[0, 2998, 2999]].tolist()
     ((3000,), [[0.5, 0.7], [0.5, 0.7], [0.5, 0.2]])
 
     Reference: Garivier and Moulines, On upper-confidence bound policies for switching bandit problems (ALT 2011).
     """
+
+    indexed_by = "pulls"
 
     def __init__(
         self,
@@ -66,15 +67,15 @@ class Piecewise(World):
     def starts(self, horizon: int) -> list[int]:
         return [first - 1 for first in self._firsts if first <= horizon]
 
-    def rewards(self, seeds: Words, horizon: int) -> Rewards:
+    def rewards(self, seeds: Words, horizon: int) -> Floats:
         n_arms, starts = len(self), self.starts(horizon)
         tape = np.empty((n_arms, horizon))
         for number, (first, last) in enumerate(pairwise([*starts, horizon])):
             own = seeds[number * n_arms : (number + 1) * n_arms]
-            tape[:, first:last] = draw_tape(self.bandits[number], own, last - first)
-        return Rewards(tape, np.empty((0, n_arms)))
+            tape[:, first:last] = self.bandits[number].rewards(own, last - first)
+        return tape
 
-    def values(self, horizon: int) -> Floats:
+    def values_over(self, horizon: int) -> Floats:
         lengths = np.diff([*self.starts(horizon), horizon])
         return np.repeat([bandit.values for bandit in self.bandits[: lengths.size]], lengths, axis=0)
 
@@ -82,7 +83,14 @@ class Piecewise(World):
         ends = [bandit.support() for bandit in self.bandits]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    def identity(self) -> Any:
+    def laws(self, horizon: int) -> dict[str, Any]:
+        segments = [(f"segments[{first}]", bandit.laws()) for first, bandit in self._segments()]
+        return {f"{segment}: {arm}": law for segment, laws in segments for arm, law in laws.items()}
+
+    def until(self, horizon: int) -> Environment:
+        return self if len(self.starts(horizon)) > 1 else self.bandits[0]
+
+    def state_identity(self, horizon: int) -> Any:
         return {first: [law_identity(law) for law in bandit.arms] for first, bandit in self._segments()}
 
     def _segments(self) -> Iterable[tuple[int, Bandit]]:
@@ -102,11 +110,9 @@ def _first_pull(first: object) -> int:
 
 
 def _bandit(first: int, arms: Arms, names: Sequence[str] | None, objective: Objective | None) -> Bandit:
-    """Return the arms of one segment."""
-    if isinstance(arms, Bandit):
-        return arms
+    """Return the arms of one segment; a bandit keeps its names and its objective."""
     try:
-        return Bandit(arms, names, objective=objective)
+        return Bandit.of(arms, names, objective=objective)
     except ArgumentError as error:
         _, expected, got = error.args
         raise ArgumentError(f"segments[{first}]: {error.name}", expected, got) from None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.worlds.feedback import batch_grid
+from dirichlet_bandits.environments.feedback import batch_grid
 
 COINS = [db.Bernoulli(0.3), db.Bernoulli(0.6)]
 BANDIT = db.Bandit(COINS)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms.tapes import draw_tape
+from dirichlet_bandits.environments.feedback import AT_ONCE
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
 from dirichlet_bandits.simulation.plan import make_plan
 from dirichlet_bandits.simulation.units import units_of
-from dirichlet_bandits.worlds.feedback import AT_ONCE
-from tests.naive import worlds as naive
+from tests.naive import environments as naive
 from tests.simulation.test_hostile import BANDITS as HOSTILE
 
 HORIZON, REPLICATIONS, SEED = 120, 3, 7
@@ -60,7 +59,7 @@ def test_delays_and_batches(name, policy):
     seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, len(ARMS) + 2)
     delay = feedback.get("delay", 0)
     for row in range(REPLICATIONS):
-        tape = draw_tape(bandit, seeds[row], HORIZON)
+        tape = bandit.rewards(seeds[row], HORIZON)
         spare = generator(seeds[row, 4])
         delays = np.empty((3, HORIZON))
         for arm in range(3):
@@ -119,7 +118,7 @@ def test_segments(policy):
     gaps = np.repeat([bandit.gaps for bandit in world.bandits], 40, axis=0)
     for row in range(REPLICATIONS):
         own = [seeds[row, :3], seeds[row, 5:8], seeds[row, 8:11]]
-        tapes = [draw_tape(bandit, streams, 40) for bandit, streams in zip(world.bandits, own, strict=True)]
+        tapes = [bandit.rewards(streams, 40) for bandit, streams in zip(world.bandits, own, strict=True)]
         used = np.zeros((3, 3), int)
 
         def reward_of(arm, t, j, tapes=tapes, used=used):
@@ -141,7 +140,7 @@ def test_drifting_means():
     values = np.array([means(t) for t in range(1, HORIZON + 1)])
     seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, 5)
     for row in range(REPLICATIONS):
-        tape = draw_tape(db.Bandit([db.Uniform(-0.5, 0.5)] * 3), seeds[row], HORIZON)
+        tape = db.Bandit([db.Uniform(-0.5, 0.5)] * 3).rewards(seeds[row], HORIZON)
         expected = naive.play(
             db.RDS(),
             lambda arm, t, j, tape=tape: tape[arm, j] + values[t, arm],
@@ -152,7 +151,7 @@ def test_drifting_means():
         )
         assert pulls[row].tolist() == expected[0].tolist()
         np.testing.assert_allclose(regret[row], expected[1], rtol=0, atol=1e-12)
-    assert (db.Drifting(values, db.Uniform(-0.5, 0.5)).values(HORIZON) == world.values(HORIZON)).all()
+    assert (db.Drifting(values, db.Uniform(-0.5, 0.5)).values_over(HORIZON) == world.values_over(HORIZON)).all()
 
 
 class Greedy:

@@ -4,7 +4,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments.reading import parse, read
-from tests.worlds.problems import coins_in_a_file
+from tests.environments.problems import coins_in_a_file
 
 FILE = """
 title = "A change"
@@ -95,7 +95,7 @@ def test_means_that_drift_are_rows_or_a_file(tmp_path):
         ('"none.csv"', "", "'drifting.means' must be rows of numbers, or a CSV file that exists"),
         ("[[0.1], [0.2]]", "", "'drifting.means' must be those of at least two arms"),
         (MEANS, "speed = 3", "'drifting.speed' is not a parameter"),
-        (MEANS, "[objective]\nname = 'CVaR'\nlevel = 0.2", "'objective' must be the mean if the means drift"),
+        (MEANS, "[objective]\nname = 'CVaR'\nlevel = 0.2", r"'objective' must be the mean for \[drifting\]"),
         (MEANS, "[[arms]]\nlaw = 'Bernoulli'\np = 0.5", "'drifting' defines all the arms: remove 'arms'"),
     ],
 )

@@ -2,7 +2,9 @@
 
 Each has a mean, a standard deviation and a support, and draws samples. The methods are those of frozen
 ``scipy.stats`` distributions, so you can mix both in one bandit. For the theory, discrete distributions with finitely
-many values list them (``atoms``), and continuous ones have ``cdf`` and ``ppf``.
+many values list them (``atoms``), and continuous ones have ``cdf`` and ``ppf``. ``lower_tail_mean`` is the mean of the
+worst share of the rewards, the CVaR, in closed form: with q the quantile of the level, CVaR = q - E(q - X)^+ / level.
+The right-hand side is largest at that q, so a small error in the quantile does not matter.
 """
 
 import math
@@ -13,8 +15,10 @@ import numpy as np
 import scipy  # its parts are imported when they are used
 from numpy.typing import ArrayLike
 
-from dirichlet_bandits.arms.sampler import N_PARAMETERS, SAMPLERS, Kind
+from dirichlet_bandits.environments.sampler import N_PARAMETERS, SAMPLERS, Kind
 from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.numerics.compensated import log1p_minus
+from dirichlet_bandits.numerics.cvar import cvar
 from dirichlet_bandits.types import Floats
 from dirichlet_bandits.validation import finite_array, finite_number, positive_number, reward_array
 
@@ -131,6 +135,10 @@ class Gaussian(Law):
         """Return the quantile of level q."""
         return np.asarray(self.mean() + self.std() * scipy.special.ndtri(q))
 
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        return self.mean() - self.std() * _density(float(scipy.special.ndtri(level))) / level
+
 
 class Exponential(Law):
     """Exponential distribution with this mean.
@@ -162,6 +170,12 @@ class Exponential(Law):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantile of level q."""
         return -self.mean() * np.log1p(-np.asarray(q))
+
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        # (level + (1 - level) log(1 - level)) / level, without the cancellation
+        curved = log1p_minus.py_func(-level)  # type: ignore[attr-defined]
+        return self.mean() * (level + (1.0 - level) * curved / level)
 
 
 class Uniform(Law):
@@ -200,6 +214,11 @@ class Uniform(Law):
         low, high = self.support()
         return np.asarray(low + (high - low) * np.asarray(q))
 
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        low, high = self.support()
+        return low + level * (high - low) / 2
+
 
 class Beta(Law):
     """Beta distribution with shapes a and b.
@@ -232,6 +251,12 @@ class Beta(Law):
         """Return the quantile of level q."""
         return np.asarray(scipy.special.betaincinv(self.a, self.b, q))
 
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        quantile = float(self.ppf(level))
+        below = self.mean() * float(scipy.special.betainc(self.a + 1.0, self.b, quantile))  # E[X; X <= quantile]
+        return quantile - (quantile * float(self.cdf(quantile)) - below) / level
+
 
 class Poisson(Law):
     """Poisson distribution with this mean.
@@ -255,6 +280,12 @@ class Poisson(Law):
 
     def support(self) -> tuple[float, float]:
         return 0.0, math.inf
+
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        rate = self.mean()
+        quantile = max(math.ceil(float(scipy.special.pdtrik(level, rate)) - 1e-9), 0)
+        return quantile - math.fsum(scipy.special.pdtr(np.arange(quantile), rate)) / level
 
 
 class ClippedGaussian(Law):
@@ -313,9 +344,23 @@ class ClippedGaussian(Law):
         mu, sigma, _, _ = self.row
         return np.asarray(scipy.special.ndtr((np.asarray(x) - mu) / sigma))
 
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        mean, deviation, low, _ = self.row
+        quantile = float(self.ppf(level))
+        if quantile == low:
+            return quantile
+        return quantile - (_shortfall(mean, deviation, quantile) - _shortfall(mean, deviation, low)) / level
+
 
 def _density(z: float) -> float:
     return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+def _shortfall(mean: float, deviation: float, x: float) -> float:
+    """Return E(x - Y)^+ for a Gaussian Y."""
+    z = (x - mean) / deviation
+    return float(deviation * (z * scipy.special.ndtr(z) + _density(z)))
 
 
 class GaussianMixture(Law):
@@ -344,6 +389,26 @@ class GaussianMixture(Law):
 
     def std(self) -> float:
         return math.sqrt(self.weights @ (self.stds**2 + (self.means - self.mean()) ** 2))
+
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        quantile = self._quantile(level)
+        parts = zip(self.weights, self.means, self.stds, strict=True)
+        return quantile - math.fsum(w * _shortfall(mean, deviation, quantile) for w, mean, deviation in parts) / level
+
+    def _quantile(self, level: float) -> float:
+        of_parts = self.means + self.stds * scipy.special.ndtri(level)
+        low, high = float(of_parts.min()), float(of_parts.max())
+        if low == high:
+            return low
+
+        def excess(x: float) -> float:
+            return float(self.weights @ scipy.special.ndtr((x - self.means) / self.stds)) - level
+
+        # At the ends, all parts are on one side, except for rounding.
+        if excess(low) >= 0.0 or excess(high) <= 0.0:
+            return low if excess(low) >= 0.0 else high
+        return float(scipy.optimize.brentq(excess, low, high))
 
 
 class Empirical(Law):
@@ -375,3 +440,7 @@ class Empirical(Law):
         """Return the values and their probabilities."""
         values, counts = np.unique(self.data, return_counts=True)
         return values, counts / self.data.size
+
+    def lower_tail_mean(self, level: float) -> float:
+        """Return the mean of the worst share of the rewards."""
+        return cvar(self.data, level)

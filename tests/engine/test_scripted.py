@@ -1,21 +1,27 @@
-"""The steps of the loop of worlds, each by itself; whole games are compared with a naive loop in tests/worlds."""
+"""The steps of the loop of scripts; whole games are compared with a naive loop in tests/environments."""
 
 import math
 
 import numpy as np
 import pytest
 
-from dirichlet_bandits.engine import world_loop as steps
+from dirichlet_bandits.engine import scripted as steps
+from dirichlet_bandits.engine.run import Setup, start
+from dirichlet_bandits.engine.tally import untried, untried_arms
+from dirichlet_bandits.seeding import new_stream
+from dirichlet_bandits.simulation.units import tape_table
 
 HORIZON, N_ARMS = 6, 3
 
 
+REWARDS = np.add.outer(10.0 * np.arange(N_ARMS), np.arange(HORIZON))  # 0, 1, ... of the first arm, 10, 11, ...
+
+
 def script(**changes):
-    """Rewards 0, 1, 2, ... of the first arm, 10, 11, ... of the second, 20, 21, ... of the third; two segments."""
+    """Two segments, and batches of one to three pulls."""
     fields = {
-        "rewards": np.add.outer(10.0 * np.arange(N_ARMS), np.arange(HORIZON)),
+        "by_time": False,
         "drift": np.empty((0, N_ARMS)),
-        "gaps": np.tile([0.5, 0.25, 0.0], (HORIZON, 1)),
         "starts": np.array([0, 4, HORIZON]),
         "delays": np.empty((N_ARMS, 0), np.int64),
         "window": HORIZON,
@@ -54,31 +60,40 @@ def test_rewards_are_reported_in_the_order_of_their_due_times_then_of_their_pull
     ],
 )
 def test_arms_that_come_before_the_policy_is_asked(received, outstanding, arms):
-    reports = steps.new_reports(N_ARMS, HORIZON)
-    reports.received[:], reports.outstanding[:] = received, outstanding
-    assert set(steps.untried(reports, 2, np.random.default_rng(0)).tolist()) == arms
+    tries = np.add(received, outstanding)
+    assert set(untried(tries, np.array(received), 2).tolist()) == arms
+    assert set(untried_arms(tries.tolist(), received, 2).tolist()) == arms  # as live studies call it
 
 
 def test_the_policy_knows_the_arms_with_a_reward_under_numbers_without_gaps():
     reports = steps.new_reports(N_ARMS, HORIZON)
     reports.received[:] = [0, 2, 1]
-    assert steps.renumber(reports) == steps.n_received(reports) == 2
+    assert steps.renumber(reports) == 2
     assert reports.places.tolist() == [-1, 0, 1]
     assert steps.arms_at(reports, np.array([1, 0, 1])).tolist() == [2, 1, 2]
 
 
-def test_a_segment_begins_with_the_first_of_its_rewards():
-    plan, tally = script(drift=np.full((HORIZON, N_ARMS), 0.5)), steps.new_script_tally(N_ARMS, 2)
-    times, rewards = np.array([3, HORIZON]), []
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, [0.0, 1.0, 10.0, 2.0, 4.0, 14.0]),  # by pulls: the second segment begins at time 4
+        ({"by_time": True}, [0.0, 1.0, 12.0, 3.0, 4.0, 15.0]),
+        ({"drift": np.full((HORIZON, N_ARMS), 0.5)}, [0.5, 1.5, 10.5, 2.5, 4.5, 14.5]),
+    ],
+)
+def test_a_pull_gives_the_reward_of_its_time_or_the_next_one_of_its_segment(changes, expected):
+    plan, stream, rewards, segment = script(**changes), new_stream(), [], 0
+    gaps, seeds = np.tile([0.5, 0.25, 0.0], (HORIZON, 1)), np.zeros((N_ARMS, 3), np.uint64)
+    setup = Setup(HORIZON, np.array([3, HORIZON]), gaps, -math.inf, math.inf)
+    run = start(setup, tape_table(REWARDS), seeds, *stream, np.zeros(2, np.int64))
     for arm in (0, 0, 1, 0, 0, 1):
-        clock = tally.progress[0]["clock"]
-        rewards.append(steps.reward_at(plan, clock, arm, steps.next_entry(plan, tally, arm)))
-        steps.count_pull(plan, times, tally, arm, rewards[-1])
-    assert rewards == [0.5, 1.5, 10.5, 2.5, 4.5, 14.5]
-    assert tally.pulls.tolist() == [4, 2, 0]
-    assert tally.used.tolist() == [1, 1, 0]
-    assert tally.regret.tolist() == [1.25, 2.5]
-    assert tally.progress[0]["total"] == sum(rewards)
+        segment = steps.aim(run, plan, arm, segment)
+        run.progress["regret"] += gaps[0, arm]
+        rewards.append(steps.pull(run, arm))
+    assert rewards == expected
+    assert run.pulls.tolist() == [4, 2, 0]
+    assert run.regret.tolist() == [1.25, 2.5]
+    assert run.progress[0]["total"] == sum(rewards)
 
 
 @pytest.mark.parametrize(("delay", "due", "value"), [(0, 2, 7.0), (2, 4, 7.0), (3, 4, -1.0)])
@@ -93,10 +108,7 @@ def test_a_reward_that_takes_longer_than_the_window_is_replaced_at_its_end(delay
 
 def test_a_batch_reports_all_that_became_due_since_the_last_one():
     plan, mail, reports = script(), steps.new_mail(HORIZON), steps.new_reports(N_ARMS, HORIZON)
-    tally = steps.new_script_tally(N_ARMS, 1)
     for pull in range(2):
         steps.dispatch(plan, mail, reports, pull, pull, 0, float(pull))
-    tally.progress[0]["clock"] = 2
-    steps.open_batch(plan, mail, reports, tally.progress[0])
+    assert steps.open_batch(plan, mail, reports, 2, 0, 0) == (2, 2)
     assert reported(reports) == [(0, 0.0, 0), (1, 1.0, 1)]
-    assert (tally.progress[0]["batch"], tally.progress[0]["received"]) == (2, 2)

@@ -1,40 +1,34 @@
-"""A bandit: several named arms, each with a reward distribution."""
+"""A bandit: several named arms, each with a reward distribution; an environment in which nothing changes."""
 
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.arms.assumptions import Assumption
-from dirichlet_bandits.arms.frames import laws_of_frame
-from dirichlet_bandits.arms.laws import Empirical, Law
-from dirichlet_bandits.arms.objective import Mean, Objective
-from dirichlet_bandits.arms.sampler import N_PARAMETERS, ArmTable, Kind
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.environments.assumptions import Assumption
+from dirichlet_bandits.environments.environment import Environment, RewardLaw, digest, law_identity, pickled
+from dirichlet_bandits.environments.laws import Empirical, Law
+from dirichlet_bandits.environments.objective import Mean, Objective
+from dirichlet_bandits.environments.sampler import N_PARAMETERS, ArmTable, Kind
+from dirichlet_bandits.errors import ArgumentError, RewardError
+from dirichlet_bandits.seeding import generator
+from dirichlet_bandits.types import Floats, Words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@runtime_checkable
-class RewardLaw(Protocol):
-    """The interface of a reward distribution; frozen ``scipy.stats`` distributions and all of ours provide it."""
-
-    def rvs(self, size: int, random_state: Any) -> Any:
-        """Draw a sample of this size."""
-
-    def mean(self) -> Any:
-        """Return the expectation."""
+_FIRST_BLOCK = 1024
+_KNOWN = {"arms", "names", "objective", "means", "values", "_called"}  # attributes whose identity the arms determine
 
 
-class Bandit:
+class Bandit(Environment):
     """A set of arms to choose from, each with a reward distribution and a name.
 
-    >>> from dirichlet_bandits.arms.laws import Bernoulli, Gaussian
+    >>> from dirichlet_bandits.environments.laws import Bernoulli, Gaussian
     >>> bandit = Bandit([Bernoulli(0.3), Gaussian(1.0, 2.0)], names=["coin", "bell"])
     >>> bandit.best, bandit.gaps
     ('bell', array([0.7, 0. ]))
@@ -49,6 +43,9 @@ class Bandit:
 
     ``objective`` decides what makes an arm good, by default the mean; best arm, gaps and regret follow from it.
     """
+
+    indexed_by = "pulls"
+    still = True
 
     def __init__(
         self,
@@ -92,6 +89,11 @@ class Bandit:
         self.means = self._valued_by(Mean())
         self.values = self._valued_by(self.objective)
 
+    @classmethod
+    def of(cls, arms: Any, names: Sequence[str] | None = None, *, objective: Objective | None = None) -> "Bandit":
+        """Return a bandit of these arms, or the bandit itself, if it is one already."""
+        return arms if isinstance(arms, cls) else cls(arms, names, objective=objective)
+
     def _valued_by(self, objective: Objective) -> Floats:
         """Return the value of each arm; refuse a distribution without a finite one."""
         values = np.array([float(objective.value(arm)) for arm in self.arms])
@@ -128,10 +130,50 @@ class Bandit:
 
     @property
     def guarantees(self) -> Assumption:
-        """What this bandit guarantees about rewards and regret; a shortcut that assumes more is not used."""
-        return Assumption.ALL if isinstance(self.objective, Mean) else Assumption.ALL & ~Assumption.MEAN
+        return Assumption.REWARDS | super().guarantees
 
-    def support(self) -> tuple[float, float]:
+    def values_over(self, horizon: int) -> Floats:
+        return np.tile(self.values, (horizon, 1))
+
+    def average_means(self, horizon: int) -> Floats:
+        return self.means
+
+    def rewards(self, seeds: Words, horizon: int) -> Floats:
+        """Return this many rewards of each arm, one row per arm: exactly those that the compiled loop would draw."""
+        tape, foreign = np.empty((len(self), horizon)), ForeignRewards(self, seeds)
+        for arm, law in enumerate(self.arms):
+            if isinstance(law, Law):
+                tape[arm] = law.rvs(horizon, generator(seeds[arm]))
+        while foreign.laws and min(drawn.size for drawn in foreign.drawn.values()) < horizon:
+            foreign.more()
+        for arm, drawn in foreign.drawn.items():
+            tape[arm] = drawn[:horizon]
+        return tape
+
+    def laws(self, horizon: int | None = None) -> dict[str, Any]:
+        return {f"arm {name!r}": law for name, law in zip(self.names, self.arms, strict=True)}
+
+    def descriptions(self) -> dict[str, str]:
+        return dict(zip(self.names, map(repr, self.arms), strict=True))
+
+    def identity(self, horizon: int) -> dict[str, Any]:
+        """Return arms and objective; for a subclass or further attributes, also the class and a digest of these."""
+        parts: dict[str, Any] = {
+            "arms": {name: law_identity(law) for name, law in zip(self.names, self.arms, strict=True)},
+            "objective": [self.objective.name, digest(self.values.tobytes())],
+        }
+        kind, attributes = type(self), sorted(vars(self).items())
+        more = {
+            key: value
+            for key, value in attributes
+            if key not in _KNOWN and not isinstance(getattr(kind, key, None), functools.cached_property)
+        }
+        if kind is not Bandit or more:
+            state = digest(pickled("bandit", self, lambda: more))
+            parts["bandit"] = [f"{kind.__module__}.{kind.__qualname__}", state]
+        return parts
+
+    def support(self, horizon: int | None = None) -> tuple[float, float]:
         """Return the smallest interval that contains all rewards; infinite where a distribution has no ``support``."""
         ends = [_support(arm) for arm in self.arms]
         return min(low for low, _ in ends), max(high for _, high in ends)
@@ -211,3 +253,72 @@ def _support(arm: RewardLaw) -> tuple[float, float]:
         return -math.inf, math.inf
     low, high = arm.support()
     return float(low), float(high)
+
+
+def laws_of_frame(frame: "pd.DataFrame", arm: str, reward: str) -> dict[str, Empirical]:
+    """Return one distribution per value of the column ``arm``, from its rows in the column ``reward``."""
+    columns = getattr(frame, "columns", None)
+    if columns is None:
+        raise ArgumentError("frame", "a pandas DataFrame", frame)
+    for argument, column in (("arm", arm), ("reward", reward)):
+        if list(columns).count(column) != 1:
+            raise ArgumentError(argument, f"a column of the frame, one of {list(columns)}", column)
+    if arm == reward:
+        raise ArgumentError("reward", "another column than that of the arms", reward)
+    options, rewards = frame[arm], frame[reward]
+    if options.isna().any():
+        raise ArgumentError("frame", f"one that names an arm in every row of column {arm!r}", "missing values")
+    laws: dict[str, Empirical] = {}
+    for option in options.unique():
+        name, values = str(option), rewards[options == option]
+        if name in laws:
+            raise ArgumentError("frame", f"one whose arms in column {arm!r} are written differently", name)
+        if len(values) < 2:
+            raise ArgumentError("frame", f"one with at least two rewards of each arm, also of {name!r}", len(values))
+        try:
+            laws[name] = Empirical(values.to_numpy())
+        except ArgumentError as error:
+            raise ArgumentError(f"rewards of {name!r}", *error.args[1:]) from error
+    if len(laws) < 2:
+        raise ArgumentError("frame", f"one with at least two arms in column {arm!r}", list(laws))
+    return laws
+
+
+class ForeignRewards:
+    """Rewards of one replication from foreign distributions.
+
+    Block sizes depend only on the number of the block, so the j-th reward is the same for every policy, even
+    where a vectorized sampler mixes the order of its random numbers.
+    """
+
+    def __init__(self, bandit: Bandit, seeds: Words) -> None:
+        self.names = bandit.names
+        self.table = bandit.table
+        self.laws: dict[int, tuple[RewardLaw, np.random.Generator]] = {
+            arm: (law, generator(seeds[arm]))
+            for arm, (law, kind) in enumerate(zip(bandit.arms, self.table.kinds, strict=True))
+            if kind == Kind.FOREIGN
+        }
+        self.drawn: dict[int, Floats] = {arm: np.empty(0) for arm in self.laws}
+
+    def more(self) -> ArmTable:
+        """Return the table of arms with twice as many rewards of each foreign distribution as before."""
+        for arm, (law, rng) in self.laws.items():
+            size = max(self.drawn[arm].size, _FIRST_BLOCK)
+            block = _checked(self.names[arm], law.rvs(size=size, random_state=rng), size)
+            self.drawn[arm] = np.concatenate([self.drawn[arm], block])
+        table = self.table
+        data = [self.drawn.get(arm, table.data[table.first[arm] : table.last[arm]]) for arm in range(len(self.names))]
+        sizes = np.array([values.size for values in data], dtype=np.int64)
+        last = np.cumsum(sizes)
+        return table._replace(first=last - sizes, last=last, data=np.concatenate(data))
+
+
+def _checked(name: str, drawn: Any, size: int) -> Floats:
+    """Return what a user's distribution has drawn as an array; raise unless it is ``size`` finite numbers."""
+    values = np.ascontiguousarray(drawn, dtype=np.float64)
+    if values.shape != (size,):
+        raise RewardError(f"arm {name!r}: rvs(size={size}) must give {size} numbers (got shape {values.shape})")
+    if not np.isfinite(values).all():
+        raise RewardError(f"arm {name!r}: rvs must give finite numbers (got {values[~np.isfinite(values)][0]})")
+    return values

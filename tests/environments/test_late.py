@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms.tapes import draw_tape
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.live.description import described, restore
 from dirichlet_bandits.policies.written import parse_policy
 from dirichlet_bandits.seeding import generator, replication_seeds, root_sequence
 from tests.live.reporting import report_some
-from tests.naive import worlds as naive
+from tests.naive import environments as naive
 
 HORIZON, SEED = 150, 7
 BANDIT = db.Bandit([db.Uniform(0.0, 0.8), db.Uniform(0.1, 1.0), db.Uniform(0.0, 1.0)])
@@ -93,7 +92,7 @@ def simulated(policy, **feedback):
 
 def naive_game(policy, ask, fewest=2, delay=0, window=np.inf, late=None, batch=1, tape=None):
     seeds = replication_seeds(root_sequence(SEED), 0, 1, 5)[0]
-    drawn, spare = draw_tape(BANDIT, seeds, HORIZON), generator(seeds[4])
+    drawn, spare = BANDIT.rewards(seeds, HORIZON), generator(seeds[4])
     tape = drawn if tape is None else tape
     each = delay if isinstance(delay, list) else [delay] * 3
     delays = []

@@ -8,9 +8,9 @@ import pytest
 from scipy import integrate, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.arms.assumptions import Assumption
 from dirichlet_bandits.engine.verbs import shortcut_holds
-from tests.arms.test_laws import LAWS
+from dirichlet_bandits.environments.assumptions import Assumption
+from tests.environments.test_laws import LAWS
 from tests.policies.twins import PAIRS
 
 LEVELS = (0.001, 0.05, 0.2, 0.5, 0.8, 0.999)
@@ -26,7 +26,9 @@ PEERS = [
 ]
 
 
-@pytest.mark.parametrize(("law", "peer"), PEERS, ids=lambda law: repr(law) if isinstance(law, db.arms.Law) else "")
+@pytest.mark.parametrize(
+    ("law", "peer"), PEERS, ids=lambda law: repr(law) if isinstance(law, db.environments.Law) else ""
+)
 @pytest.mark.parametrize("level", LEVELS)
 def test_closed_forms_are_the_quadrature_of_scipys_laws(law, peer, level):
     ours, theirs = db.CVaR(level).value(law), db.CVaR(level).value(peer)
