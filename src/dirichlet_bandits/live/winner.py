@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler.interrupts import shielded
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.inference.differences import CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Claim, Evidence
