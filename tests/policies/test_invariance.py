@@ -30,7 +30,7 @@ KEPT = [name for name in LIVE if registration(PAIRS[name].policy).incremental is
 
 
 def ways(name):
-    """By its shortcut, if it has one, and by the plain loop."""
+    """By its shortcut, if it has one, and by the plain loop, which is all that the others have."""
     return [True, False] if has_own(play, PAIRS[name].policy.params) else [False]
 
 
