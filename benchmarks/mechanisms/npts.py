@@ -34,7 +34,7 @@ MECHANISMS = (
     Mechanism(
         "groups",
         _POLICY,
-        ("numerics/resampling.py", "numerics/envelope.py"),
+        ("numerics/resampling.py",),
         (Edit("numerics/resampling.py", "if is_due(groups, arm, x.size):", "if groups.paid[arm] < 0:"),),
     ),
 )

@@ -91,7 +91,7 @@ MISTAKES = {
 STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events are made frequent
     "NPTS compares only near arms, wherever their indices are": (
         "test_npts_steps.py",
-        Edit("policies/npts/fast.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),
+        Edit("policies/npts/fast.py", "draws[best].low <= foot - challengers.upper:", "draws[best].low < -math.inf:"),
     ),
     "B-CVTS forgets arms below their thresholds": (
         "test_cvar_fast.py",
