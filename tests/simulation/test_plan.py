@@ -119,6 +119,20 @@ def test_two_objectives_do_not_mix_in_a_store(tmp_path):
         run(CAUTIOUS, store=tmp_path / "runs.zarr")
 
 
+def test_the_lower_bound_is_computed_when_it_is_asked_for(monkeypatch, tmp_path):
+    computed = []
+    fake = "dirichlet_bandits.simulation.collect.evident_lower_bound"
+    monkeypatch.setattr(fake, lambda laws: computed.append(len(laws)) or 7.0)
+    result = run(BANDIT)
+    assert result.undone == 0
+    assert computed == []
+    assert result.lower_bound == result.lower_bound == 7.0
+    result.save(tmp_path / "saved.zarr")
+    assert computed == [len(BANDIT)]
+    assert run(BANDIT, store=tmp_path / "stored.zarr").lower_bound == 7.0
+    assert db.load(tmp_path / "stored.zarr").lower_bound == db.load(tmp_path / "saved.zarr").lower_bound == 7.0
+
+
 class Late(db.Bandit):
     """A test's own world, in which rewards are not told at once."""
 

@@ -33,15 +33,14 @@ if TYPE_CHECKING:
     from dirichlet_bandits.experiments.qds_study import QDSStudy
     from dirichlet_bandits.experiments.random_arms import RandomArms
 
-LAWS: dict[str, type[Law]] = {
-    name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
-}
+_OURS: Final[dict[str, Any]] = {name: getattr(laws, name) for name in dir(laws) if name[0].isupper()}
+LAWS: dict[str, type[Law]] = {name: law for name, law in _OURS.items() if issubclass(law, Law) and law is not Law}
 DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto": Pareto}
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _FEEDBACK = tuple(AT_ONCE)
 TABLES: dict[str, Callable[..., Environment]] = {
-    kind.in_files: kind for kind in vars(laws).values() if getattr(kind, "in_files", None)
+    kind.in_files: kind for kind in _OURS.values() if getattr(kind, "in_files", "")
 }
 _ARMS = ("arms", "segments", *TABLES, "problem", "objective")
 _TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")
