@@ -256,7 +256,7 @@ def test_missing_events_leave_an_export(clock):
     journal = Journal()
     journal.apply(recovered.events)
     assert list(recovered.ids) == [1, 2]
-    assert sorted(journal.reward_of.values()) == [0.0]
+    assert journal.told.rewards == [0.0]
     assert [event.kind for event in events].count(WindowsClosed.kind) == 3
     whole = Journal(within=(-1.0, 0.5))  # as a policy sees it that refuses the reward 1
     whole.apply(events)

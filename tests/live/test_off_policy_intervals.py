@@ -22,7 +22,7 @@ def naive_difference(study: db.Study, a: str, b: str, confidence: float) -> tupl
             continue
         u = v = 0.0
         for trial in np.flatnonzero(log.row == row):
-            x, arm = journal.reward_of[int(trial)], journal.arm_of[int(trial)]
+            x, arm = journal.records.trial(int(trial)).reward, journal.arm_of[int(trial)]
             u += (x if arm == one else 1 - x) / p[arm] if arm in (one, two) else 0.0
             v += (1 - x if arm == one else x) / p[arm] if arm in (one, two) else 0.0
         up.append(u)

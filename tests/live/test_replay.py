@@ -69,5 +69,13 @@ def test_a_forged_decision_is_noticed(study, forgery):
     assert not found.same
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_an_event_without_a_number_is_damage(study, place):
+    events = list(local_of(study).rows())
+    events[place] = events[place]._replace(number=None)
+    with pytest.raises(db.errors.FormatError, match=r"event None|is missing|is damaged"):
+        replay(events, local_of(study).new_decider())
+
+
 def test_nothing_else_is_noticed(study):
     assert replay(local_of(study).rows(), local_of(study).new_decider()).same

@@ -232,8 +232,8 @@ def test_a_retired_arm_is_not_shown_to_those_who_wait_for_it(url, clock):  # noq
     study.tell(mine[0], 1.0)
     clock.now += 100.0
     study.settle()
-    assert local_of(study).journal().reward_of[mine[0].id] == 1.0
-    assert local_of(study).journal().reward_of[mine[1].id] == 0.0  # late, as any other
+    assert local_of(study).journal().records.trial(mine[0].id).reward == 1.0
+    assert local_of(study).journal().records.trial(mine[1].id).reward == 0.0  # late, as any other
     assert local_of(study).journal().of(mine[0].segment).n_told[ARMS.index(gone)] >= 1
     study.add_arm(gone)
     kept = study.ask(unit=mine[0].unit, segment="x")

@@ -10,8 +10,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.display.numbers import short
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.service.dashboard.overview import overview
-from dirichlet_bandits.service.dashboard.rendering import _templates
-from dirichlet_bandits.service.dashboard.wording import real_number
+from dirichlet_bandits.service.dashboard.rendering import _templates, real_number
 
 FILLED = ("policy", "floor")
 

@@ -1,5 +1,6 @@
 """``dirichlet-bandits compare``: find the policy that does best on past rewards."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,13 +78,8 @@ def compare(
     form = tables.form_of(as_json, as_csv)
     if out is not None:
         outputs.check_picture("--out", out)
-    if period is None:
-        bandit = _bandit(file, arm, reward, wide, forgiving, level)
-    else:
-        if wide or forgiving:
-            option = "--wide" if wide else "--forgiving"
-            raise ArgumentError(option, "omitted if a column has periods", True)
-        bandit = _periods(file, period, horizon, arm, reward, level)
+    columns = {"arm": arm, "reward": reward, "wide": wide, "forgiving": forgiving}
+    bandit = _bandit(file, columns, level) if period is None else _periods(file, period, horizon, columns, level)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
     ranking = db.compare_policies(
         bandit,
@@ -120,40 +116,30 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _objective(cvar: float | None) -> "db.CVaR | None":
-    """Return the objective of the option ``--level``."""
-    if cvar is None:
-        return None
-    from dirichlet_bandits.numerics.cvar import level_of
-
-    return db.CVaR(level_of("--level", cvar))
-
-
-def _periods(
-    file: Path, period: str, horizon: int, arm: str | None, reward: str | None, cvar: float | None
-) -> "db.Piecewise":
+def _periods(file: Path, period: str, horizon: int, columns: dict[str, Any], level: float | None) -> "db.Piecewise":
     """Read the world of a .csv file with a column of periods."""
+    for option in ("wide", "forgiving"):
+        if columns.pop(option):
+            raise ArgumentError(f"--{option}", "omitted if a column has periods", True)
     if file.suffix.lower() == ".toml":
         raise ArgumentError("--period", "omitted: it is for .csv files; use [[segments]] in a .toml file", period)
-    return db.read_periods(file, period=period, horizon=horizon, arm=arm, reward=reward, objective=_objective(cvar))
+    objective = None if level is None else db.CVaR(level)
+    return db.read_periods(file, period=period, horizon=horizon, objective=objective, **columns)
 
 
-def _bandit(
-    file: Path, arm: str | None, reward: str | None, wide: bool, forgiving: bool, cvar: float | None
-) -> "db.Environment":
+def _bandit(file: Path, columns: dict[str, Any], level: float | None) -> "db.Environment":
     """Read the arms of the file, with the objective of the option ``--level``."""
-    objective = _objective(cvar)
+    objective = None if level is None else db.CVaR(level)
     if file.suffix.lower() != ".toml":
-        return read_past_rewards(file, arm=arm, reward=reward, wide=wide, forgiving=forgiving, objective=objective)
-    given = {"--arm": arm, "--reward": reward, "--wide": wide, "--forgiving": forgiving}
-    for option, value in given.items():
+        return read_past_rewards(file, objective=objective, **columns)
+    for option, value in columns.items():
         if value not in (None, False):
-            raise ArgumentError(option, "omitted: it is for .csv files", value)
+            raise ArgumentError(f"--{option}", "omitted: it is for .csv files", value)
     found = db.experiments.read_bandit(file)
     if objective is None:
         return found
     if not found.still:
-        raise ArgumentError("--level", "omitted if arms change: write [objective] in the file", cvar)
+        raise ArgumentError("--level", "omitted if arms change: write [objective] in the file", level)
     return db.Bandit(list(found.laws(1).values()), found.names, objective=objective)
 
 
@@ -182,11 +168,8 @@ def _show(ranking: "db.Ranking", title: str) -> None:
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
-        more = (
-            ""
-            if k == 0
-            else f"{'+' * (place.difference >= 0.0)}{number(place.difference)} {interval(place.low, place.high)}"
-        )
+        sign = "+" * (place.difference >= 0.0)
+        more = f"{sign}{number(place.difference)} {interval(place.low, place.high)}" if k else ""
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
         rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
     columns = {"policy": "policy", "mean": "mean", "difference": "more than the best", "mark": ""}
@@ -198,9 +181,9 @@ def _show(ranking: "db.Ranking", title: str) -> None:
     if isinstance(ranking.best, db.policies.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")
     if ranking.left_out:
-        reasons: dict[str, list[str]] = {reason: [] for reason in ranking.left_out.values()}
+        reasons: dict[str, list[str]] = {}
         for name, reason in ranking.left_out.items():
-            reasons[reason].append(name)
+            reasons.setdefault(reason, []).append(name)
         why = [(", ".join(names), in_options(reason)) for reason, names in reasons.items()]
         columns = {"policy": "policy", "reason": "because it"}
         typer.echo()
@@ -214,20 +197,10 @@ def given_feedback(
     file: Path, *, delay: str | None, window: int | None, late: str | None, batch: str | None
 ) -> dict[str, Any]:
     """Return the arguments of ``simulate`` for these options; a .toml file provides those that are not given."""
-    import dirichlet_bandits as db
-
-    found: dict[str, Any] = {}
-    if file.suffix.lower() == ".toml":
-        found = db.experiments.read_feedback(file)
-    if delay is not None:
-        found["delay"] = parse_delay(delay)
-    if window is not None:
-        found["window"] = window
-    if late is not None:
-        found["late"] = late if late == "abandon" else _number("--late", late, "'abandon' or a reward")
-    if batch is not None:
-        found["batch"] = _batch(batch)
-    return found
+    found: dict[str, Any] = db.experiments.read_feedback(file) if file.suffix.lower() == ".toml" else {}
+    typed: dict[str, tuple[Any, Callable[[Any], Any]]]
+    typed = {"delay": (delay, parse_delay), "window": (window, int), "late": (late, _late), "batch": (batch, _batch)}
+    return {**found, **{name: read(text) for name, (text, read) in typed.items() if text is not None}}
 
 
 def parse_delay(text: str) -> Any:
@@ -255,6 +228,10 @@ def in_words(value: Any) -> Any:
     if isinstance(value, list):
         return [in_words(one) for one in value]
     return value if isinstance(value, str | int | float) else repr(value)
+
+
+def _late(text: str) -> str | float:
+    return text if text == "abandon" else _number("--late", text, "'abandon' or a reward")
 
 
 def _batch(text: str) -> Any:

@@ -82,11 +82,6 @@ class Journal(StudyView):
             assert record.reward is not None
             yield record.arm, record.reward, event, trial, asked
 
-    @property
-    def reward_of(self) -> dict[int, float]:
-        """The rewards that count, by trial."""
-        return dict(zip(self.told.trials, self.told.rewards, strict=True))
-
     def open_trials_asked_by(self, asked: float) -> list[int]:
         """Return the trials with open windows that were asked by this time, up to the first one asked later."""
         n, trials = len(self.arm_of), self.records.trials

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dirichlet_bandits.compiler import shielded
 from dirichlet_bandits.errors import ConflictError, FormatError, NotFoundError, ReplacedError
@@ -42,13 +42,6 @@ class StudyState(NamedTuple):
 
     journal: Journal
     decider: Decider
-
-
-class Readable(Protocol):
-    """Anything that holds the rows of a study that is being changed."""
-
-    def read(self, after: int) -> Sequence[Row]:
-        """Return the rows with numbers above ``after``, including those drafted by other threads."""
 
 
 class Named:
@@ -124,7 +117,7 @@ class Local(Named):
             return operation.answer(study, made)
 
     @intact("the study")
-    def _recorded(self, rows: Readable, first: int | None, token: str) -> list[Step]:
+    def _recorded(self, rows: Transaction | Group, first: int | None, token: str) -> list[Step]:
         """Return the call that was made with this token, from its rows; ``first`` is the number of the first one."""
         steps: list[Step] = []
         for row in [] if first is None else rows.read(first - 1):
@@ -279,7 +272,7 @@ class Local(Named):
 
     # Writing
 
-    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[..., None], Readable]]:
+    def _writing(self) -> AbstractContextManager[tuple[StudyState, Callable[..., None], Transaction | Group]]:
         """Lock the study, read what others did and close windows; drafted events are stored at the end, all or none.
 
         Threads share a commit where the storage allows it, but not the main thread: a signal handler may interrupt it

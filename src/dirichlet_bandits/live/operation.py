@@ -66,6 +66,9 @@ class Operation(Declared, Generic[R]):
     key: ClassVar[str | None]  # under which JSON has the answer; None if the answer has fields of its own
     returns: ClassVar[Any]  # the type of the answer
     has_token: ClassVar[bool] = False  # whether a repeated call is recognized by its token
+    path: ClassVar[str | None] = None  # of the route over HTTP, unless it is the name
+    of_study: ClassVar[bool | None] = True  # whether a request names a study; None: it may
+    status: ClassVar[int] = 200  # of the response to a request
     done: ClassVar[str] = "done"  # what a command prints, with the operation as {0}
 
     def perform(self, local: "Local", token: str | None) -> R:

@@ -11,7 +11,6 @@ import numpy as np
 from dirichlet_bandits.compiler import shielded
 from dirichlet_bandits.errors import FormatError
 from dirichlet_bandits.live.decider import VERSION, Decider
-from dirichlet_bandits.live.event import Event
 from dirichlet_bandits.live.events import Asked, event_of
 from dirichlet_bandits.live.journal import Journal
 from dirichlet_bandits.live.view import StudyView
@@ -63,12 +62,14 @@ def replay(events: Sequence[Row], decider: Decider, progress: Callable[[int, int
     """Replay events that were read with their data; ``decider`` is a fresh one with the study's seed."""
     trials, rounds, n_wrong, words = 0, 0, 0, list[str]()
     with intact("the study"):
-        old = [row.number for row in events if row.data and _is_old(event_of(row))]
+        asks = ((row.number, event_of(row)) for row in events if row.data)
+        old = [number for number, event in asks if isinstance(event, Asked) and (event.decider or 1) < AS_NOW]
+        first_as_now = old[-1] + 1 if old else -1
     journal = Journal(as_before=bool(old))
 
     def look(row: Row) -> None:
         nonlocal trials, rounds, n_wrong, journal, decider
-        if old[-1:] == [row.number - 1]:
+        if row.number == first_as_now:
             journal, decider = Journal(), decider.fresh()
             journal.apply(events[: row.number])
         with intact("the study"):
@@ -112,10 +113,6 @@ def walk(items: Sequence[T], look: Callable[[T], object], progress: Callable[[in
             progress(min(first + _STEP, len(items)), len(items))
 
 
-def _is_old(event: Event) -> bool:
-    return isinstance(event, Asked) and (event.decider or 1) < AS_NOW
-
-
 def _check_unit(journal: Journal, asked: Asked) -> str:
     known = journal.records.unit(asked.unit)
     first = None if known is None else known.first
@@ -135,14 +132,6 @@ def _check_rest(journal: StudyView, asked: Asked) -> str:
 
 
 def _check_round(journal: StudyView, decider: Decider, asked: Asked) -> str:
-    wrong = _differences(journal, decider, asked)
-    version = asked.decider or 1
-    if not wrong or version == VERSION:
-        return wrong
-    return f"{wrong} (decided by version {version} of the rules, replayed by version {VERSION})"
-
-
-def _differences(journal: StudyView, decider: Decider, asked: Asked) -> str:
     trial, version = asked.trial, asked.decider or 1
     arms, chances = decider.decide(journal, trial, version)
     recorded = [asked.arm, *(arm for arm, _ in asked.rest or ())]
@@ -151,7 +140,9 @@ def _differences(journal: StudyView, decider: Decider, asked: Asked) -> str:
     if recorded != arms and version == 1:  # another process than before may have taken over: it had drawn nothing yet
         arms, chances = decider.decide(journal, trial)
     with intact("the study"):
-        return _compare(asked, recorded, arms, chances)
+        wrong = _compare(asked, recorded, arms, chances)
+    rules = f" (decided by version {version} of the rules, replayed by version {VERSION})"
+    return wrong + rules if wrong and version != VERSION else wrong
 
 
 def _compare(asked: Asked, recorded: list[int], arms: list[int], chances: Floats) -> str:

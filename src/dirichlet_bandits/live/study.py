@@ -2,44 +2,6 @@
 
 :class:`Study` has the methods that change a study, on top of those that read it (``reading.py``). Each of them makes an
 operation and hands it to the study's transport.
-
-    What is declared
-        operation.py                what an operation is; ``Present``, what it sees of a study
-        asking.py                   the operation that assigns arms: of a round, of a segment, of a unit
-        operations.py               the other operations that change a study
-        readings.py                 those that only read it
-        settings.py                 what a study is created with, past rewards included
-        fields.py                   what each field accepts
-        event.py                    what all events have in common
-        events.py                   what can happen: one class per kind of event
-
-    Opening and carrying out
-        opening.py                  creates, loads, lists and deletes studies by name; compiles ahead of time
-        reading.py                  ``ReadableStudy``, the base class: the methods that change nothing
-        local.py                    carries operations out where the study is stored: reads, writes in transactions
-        group_commit.py             threads that share one commit
-
-    From events to decisions
-        journal.py                  ``Journal``, which applies the events one after the other
-        view.py                     the counts and rewards that they amount to, of the study or of a segment
-        records.py                  what is known of one trial and its notes, one unit or one token
-        decider.py                  ``Decider``, which arms come next and with which probabilities
-        direction.py                whether rewards should be large or costs small, and their bounds
-        floors.py                   the minimal probability of each arm
-        lateness.py                 windows, and what a missing reward means after them
-
-    Values and their checks
-        description.py              policies and names, as a storage keeps them
-        past_trials.py              trials of the past, decided elsewhere
-
-    Summaries and winners (``inference`` has the statistics)
-        summary.py                  one row per arm, as a table and in a notebook, also over all segments
-        winner.py                   the winner, and what is stored of it
-
-    The log
-        export.py                   trials as a table and as files, their rounds, and what is left if events are missing
-        off_policy.py               what another choice of arms would have earned
-        replay.py                   repeats every decision and compares
 """
 
 from collections.abc import Sequence

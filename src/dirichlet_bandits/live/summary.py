@@ -199,8 +199,8 @@ def _describe(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
     bounded = are_finite(study.bounds)
     fragile = [] if bounded else [name for name, x in zip(frame.index, rewards, strict=True) if few_determine(x)]
     frame.attrs["objective"] = study.policy.objective.name
-    doubtful = _doubtful(frame, study, rewards)
-    frame.attrs["interval"] = (BOUNDED if bounded else UNBOUNDED) + _caution(fragile) + _doubt(doubtful)
+    warnings = _warnings(fragile, _doubtful(frame, study, rewards))
+    frame.attrs["interval"] = (BOUNDED if bounded else UNBOUNDED) + warnings
     frame.attrs["confidence"] = study.confidence
     frame.attrs["direction"], frame.attrs["control"] = study.direction.name, study.control
 
@@ -256,15 +256,18 @@ def _lifts(journal: StudyView, level: float, base: int, bounds: Bounds) -> list[
     return lifts([sample(x, bounds) for x in journal.told.by_arm(len(journal.names))], journal.since, base, level)
 
 
-def _caution(arms: Sequence[str]) -> str:
-    """Return the warning for arms whose mean a few rewards determine.
+def _warnings(fragile: Sequence[str], doubtful: Sequence[str]) -> str:
+    """Return what to be careful with: means that a few rewards determine, and intervals that do not fit the rewards.
 
-    >>> _caution(["a", "b"])
+    >>> _warnings(["a", "b"], [])
     '; careful: a few rewards determine the mean of a, b, so give bounds if you know them'
+    >>> _warnings([], ["a"])
+    '; careful: early and late rewards of a differ so much that its interval is doubtful'
     """
-    if not arms:
-        return ""
-    return f"; careful: a few rewards determine the mean of {', '.join(arms)}, so give bounds if you know them"
+    whose = "its interval is" if len(doubtful) == 1 else "their intervals are"
+    few = f"; careful: a few rewards determine the mean of {', '.join(fragile)}, so give bounds if you know them"
+    far = f"; careful: early and late rewards of {', '.join(doubtful)} differ so much that {whose} doubtful"
+    return few * bool(fragile) + far * bool(doubtful)
 
 
 def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats]) -> list[str]:
@@ -275,17 +278,6 @@ def _doubtful(frame: "pd.DataFrame", study: Summarized, rewards: Sequence[Floats
         for arm, (x, level) in enumerate(zip(rewards, own, strict=True)):
             outside[arm] |= BoundedMean(study.bounds, level).add(x).contradictory
     return [str(name) for name, out in zip(frame.index, outside, strict=True) if out]
-
-
-def _doubt(arms: Sequence[str]) -> str:
-    """Return the warning for arms whose interval is empty or does not contain their mean.
-
-    >>> _doubt(["a", "b"])
-    '; careful: early and late rewards of a, b differ so much that their intervals are doubtful'
-    """
-    whose = "its interval is" if len(arms) == 1 else "their intervals are"
-    words = f"; careful: early and late rewards of {', '.join(arms)} differ so much that {whose} doubtful"
-    return words if arms else ""
 
 
 def _add_comparisons(frame: "pd.DataFrame", study: Summarized) -> None:

@@ -267,6 +267,17 @@ def explored(policy: Any, state: Restarted, rng: np.random.Generator) -> Ints:
     return arms[:n]
 
 
+@jit
+def clocked_indices(policy: Any, state: Restarted, rng: Any) -> Floats:
+    """Return the index of every arm, each with its own clock; also an entry point, where ``rng`` may be None."""
+    _, best_mean = overview(state.inner)
+    values = np.empty(state.pulls.size)
+    for arm in range(state.pulls.size):
+        clock = state.counts[0].rewards - state.restarts[arm]
+        values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
+    return values
+
+
 @implements(verbs.select, RestartingParams)
 def explore_or_ask(policy: RestartingParams, state: Restarted, rng: np.random.Generator) -> Ints:
     """Explore, or let the policy decide from what it remembers."""
@@ -281,24 +292,11 @@ def explore_or_compare(policy: ClockedRestartingParams, state: Restarted, rng: n
     """Explore, or pull the arm with the largest index, where each arm has its own clock."""
     arms = explored(policy, state, rng)
     if arms.size == 0:
-        _, best_mean = overview(state.inner)
         best, largest, ties = 0, -np.inf, 0
-        for arm in range(state.pulls.size):
-            clock = state.counts[0].rewards - state.restarts[arm]
-            value = verbs.index(policy.policy, state.inner, arm, clock, best_mean, rng)
+        for arm, value in enumerate(clocked_indices(policy, state, rng)):
             best, largest, ties = larger(best, largest, ties, arm, value, rng)
         arms = np.full(1, best)
     return arms
-
-
-def clocked_indices(policy: Any, state: Restarted) -> Floats:
-    """Return the index of every arm, each with its own clock; an entry point."""
-    _, best_mean = overview(state.inner)
-    values = np.empty(state.pulls.size)
-    for arm in range(state.pulls.size):
-        clock = state.counts[0].rewards - state.restarts[arm]
-        values[arm] = verbs.index(policy.policy, state.inner, arm, clock, best_mean, None)
-    return values
 
 
 def next_exploration(policy: Any, state: Restarted) -> tuple[float, int]:
@@ -326,7 +324,7 @@ def _own_propensities(policy: Any, params: Any, state: Restarted) -> Floats:
     """Return the propensities of the restarted policy, if all arms have a reward since their last restart."""
     rule = rule_of(policy.policy)
     if rule is index_propensities and isinstance(params, ClockedRestartingParams):
-        values = specialized(clocked_indices, params)(params, state)
+        values = specialized(clocked_indices, params)(params, state, None)
         largest = values == values.max()
         return np.asarray(largest / largest.sum())
     return rule(policy.policy, state.inner)

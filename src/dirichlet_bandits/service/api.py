@@ -69,7 +69,7 @@ def install(app: FastAPI) -> None:
             methods=["GET" if in_query(kind) else "POST"],
             name=kind.name,
             description=inspect.cleandoc(kind.__doc__ or ""),
-            status_code=getattr(kind, "status", 200),
+            status_code=kind.status,
             response_class=Response,
             responses=_responses(kind),
             openapi_extra=_requests(kind),
@@ -94,7 +94,7 @@ async def _answer(kind: type[Operation[Any]], request: Request) -> Response:
 
 def _carried_out(kind: type[Operation[Any]], studies: OpenStudies, request: Request, body: bytes) -> Response:
     name, asked = "", request.query_params
-    of_study = getattr(kind, "of_study", True)
+    of_study = kind.of_study
     if of_study or (of_study is None and "study" in asked):
         name = checked_name("study", asked.get("study", Nothing()))
     operation, token = _asked(kind, request, body)
@@ -125,9 +125,7 @@ async def _health(request: Request) -> Response:
 
 
 def _said(kind: type[Operation[Any]], answer: Any) -> Response:
-    return Response(
-        _JSON.encode(kind.answer_as_json(answer)), getattr(kind, "status", 200), media_type="application/json"
-    )
+    return Response(_JSON.encode(kind.answer_as_json(answer)), kind.status, media_type="application/json")
 
 
 def download(content: bytes, format: str) -> Response:
@@ -177,7 +175,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _requests(kind: type[Operation[Any]]) -> dict[str, Any]:
     """Return the description of a request: its query, and the schema of its body."""
-    of_study, query = getattr(kind, "of_study", True), []
+    of_study, query = kind.of_study, []
     if of_study is not False:
         query.append({"name": "study", "required": bool(of_study), "schema": _NAME, "description": "Its name."})
         query.append({"name": "identity", "required": False, "schema": {"type": "string"}, "description": _OF_STUDY})
@@ -201,9 +199,7 @@ def _responses(kind: type[Operation[Any]]) -> dict[int | str, dict[str, Any]]:
     content: dict[str, Any] = {"application/json": {"schema": kind.answer_schema()}}
     if kind is ExportTrials:
         content = {media.partition(";")[0]: {} for media in _FILES.values()}
-    found: dict[int | str, dict[str, Any]] = {
-        getattr(kind, "status", 200): {"description": "The answer", "content": content}
-    }
+    found: dict[int | str, dict[str, Any]] = {kind.status: {"description": "The answer", "content": content}}
     for status, words in _REFUSALS.items() if kind is not Health else ():
         found[status] = {"description": words, "content": {"application/json": {"schema": _PROBLEM}}}
     return found

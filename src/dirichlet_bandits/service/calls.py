@@ -8,7 +8,7 @@ import importlib.metadata
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 
 from dirichlet_bandits.declared import Check, choice, flag, number, text
 from dirichlet_bandits.errors import ArgumentError, NotFoundError, ReplacedError
@@ -39,10 +39,6 @@ class ServiceCall(Operation[R]):
 
     The query names a study, unless ``of_study`` is False; if it is None, the query may name one.
     """
-
-    path: ClassVar[str | None] = None
-    of_study: ClassVar[bool | None] = True
-    status: ClassVar[int] = 200
 
     def carry_out(self, studies: "OpenStudies", study: str, token: str | None) -> R:
         """Do it with the studies that the caller may use."""
@@ -211,7 +207,7 @@ class PlanStudies(PlanQuestion, ServiceCall[StudyPlan]):
 
 def path_of(kind: type[Operation[Any]]) -> str:
     """Return the path of an operation, below ``/api``."""
-    return getattr(kind, "path", None) or kind.name
+    return kind.path or kind.name
 
 
 def in_query(kind: type[Operation[Any]]) -> bool:

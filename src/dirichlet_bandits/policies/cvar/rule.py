@@ -218,7 +218,7 @@ def no_counts(policy: MCVTSParams, n_arms: int) -> ValueCounts:
     return ValueCounts(tally.pulls, tally.means, tally, np.zeros((n_arms, policy.support.size), np.int64))
 
 
-@implements(update, MCVTSParams)
+@implements(update, MCVTSParams, random=False)
 def count_value(
     policy: MCVTSParams, state: ValueCounts, arm: int, reward: float, rng: np.random.Generator
 ) -> ValueCounts:

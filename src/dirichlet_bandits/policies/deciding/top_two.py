@@ -76,7 +76,7 @@ def nothing_counted(policy: TopTwoParams, n_arms: int) -> GridTally:
     return GridTally(tally.pulls, tally.means, tally, new_grid(n_arms))
 
 
-@implements(update, TopTwoParams)
+@implements(update, TopTwoParams, random=False)
 def count_reward(
     policy: TopTwoParams, state: GridTally, arm: int, reward: float, rng: np.random.Generator
 ) -> GridTally:

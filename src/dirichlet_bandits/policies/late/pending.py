@@ -73,7 +73,7 @@ def nothing_pulled(policy: CountPendingParams, n_arms: int) -> Awaiting:
     return Awaiting(tally.pulls, tally.means, tally, np.zeros(n_arms, np.int64))
 
 
-@implements(update, CountPendingParams)
+@implements(update, CountPendingParams, random=False)
 def count_reward(
     policy: CountPendingParams, state: Awaiting, arm: int, reward: float, rng: np.random.Generator
 ) -> Awaiting:

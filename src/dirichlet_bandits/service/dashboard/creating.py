@@ -22,8 +22,7 @@ from dirichlet_bandits.service.calls import CreateStudy
 from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Creating, Reading, Text, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import code as shown_code
-from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number
+from dirichlet_bandits.service.dashboard.rendering import floor, for_people, page, real_number
 from dirichlet_bandits.service.problems import status_of
 from dirichlet_bandits.specs import parse
 

@@ -88,7 +88,7 @@ def _place(kind: type[Operation[Any]]) -> str:
 
 def _command(kind: type[Operation[Any]], fields: dict[str, Any]) -> str:
     """Return the command for a shell that sends these fields."""
-    study = {} if getattr(kind, "of_study", True) is False else {"study": "maize"}
+    study = {} if kind.of_study is False else {"study": "maize"}
     if kind.name in ("archive", "delete"):
         study["study"] = "maize-2026"
     query = urlencode({**study, **(fields if in_query(kind) else {})}, doseq=True, quote_via=quote)

@@ -13,9 +13,8 @@ from dirichlet_bandits.live.fields import SERVED_TRIALS
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.operations import Abandon, Annotate, Correct, OfOneTrial, Reopen, Void
 from dirichlet_bandits.service.dashboard.access import Changing, Managing, Reading, Text, routes
-from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.dashboard.rendering import floor, for_people, page, real_number, whole_number
 from dirichlet_bandits.service.dashboard.study import show_study, show_trial
-from dirichlet_bandits.service.dashboard.wording import floor, for_people, real_number, whole_number
 from dirichlet_bandits.service.problems import status_of
 
 

@@ -14,8 +14,8 @@ from dirichlet_bandits.inference.winner import Winner
 from dirichlet_bandits.live import Study, Trial, lateness
 from dirichlet_bandits.live.direction import MINIMIZE
 from dirichlet_bandits.service.dashboard import charts
+from dirichlet_bandits.service.dashboard.rendering import floor_typed, sentence
 from dirichlet_bandits.service.dashboard.series import OTHERS, drawn_arms, moments, series
-from dirichlet_bandits.service.dashboard.wording import floor_typed, sentence
 
 LISTED: Final = 50
 FIRST: Final = 5

@@ -10,8 +10,7 @@ from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
 from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.dashboard.access import Creating, routes
-from dirichlet_bandits.service.dashboard.rendering import page
-from dirichlet_bandits.service.dashboard.wording import for_people, real_number, whole_number
+from dirichlet_bandits.service.dashboard.rendering import for_people, page, real_number, whole_number
 from dirichlet_bandits.service.problems import headers_of, status_of
 
 MOST_ARMS: Final = 10

@@ -19,9 +19,8 @@ from dirichlet_bandits.service.calls import exported
 from dirichlet_bandits.service.dashboard import charts
 from dirichlet_bandits.service.dashboard.access import Reading, routes
 from dirichlet_bandits.service.dashboard.overview import LISTED, last_activity, overview
-from dirichlet_bandits.service.dashboard.rendering import page
+from dirichlet_bandits.service.dashboard.rendering import for_people, page
 from dirichlet_bandits.service.dashboard.series import drawn_arms, series
-from dirichlet_bandits.service.dashboard.wording import for_people
 from dirichlet_bandits.service.open_studies import OpenStudies
 from dirichlet_bandits.service.problems import LOG
 
