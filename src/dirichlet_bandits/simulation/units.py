@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dirichlet_bandits.engine.loop import runner
+from dirichlet_bandits.engine.loop import Script, Streams, runner, script_runner
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, RUNNING, STARVED, Outcome, Setup
-from dirichlet_bandits.engine.scripted import Script, Streams, script_runner
 from dirichlet_bandits.environments.bandit import Bandit, ForeignRewards
 from dirichlet_bandits.environments.environment import checked_rewards
 from dirichlet_bandits.environments.sampler import N_PARAMETERS, ArmTable, Kind, compiled
