@@ -10,7 +10,12 @@ PACKAGE = "dirichlet_bandits"
 
 # Page, title, what it is about, and where its names come from; the first page that fits takes a name.
 PAGES = (
-    ("api_arms.md", "Environments", "Distributions, bandits, arms that change: `docs/worlds.md`.", ("environments",)),
+    (
+        "api_environments.md",
+        "Environments",
+        "Reward distributions, bandits, objectives, arms that change, and delays: `docs/worlds.md`.",
+        ("environments",),
+    ),
     (
         "api_simulation.md",
         "Simulations and results",

@@ -397,7 +397,5 @@ def _after_forks(in_child: bool) -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_before_forks,
-        after_in_parent=partial(_after_forks, False),
-        after_in_child=partial(_after_forks, True),
+        before=_before_forks, after_in_parent=partial(_after_forks, False), after_in_child=partial(_after_forks, True)
     )
