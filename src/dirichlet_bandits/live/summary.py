@@ -12,7 +12,7 @@ from dirichlet_bandits.display import html_tables
 from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
-from dirichlet_bandits.inference.differences import lifts, sample
+from dirichlet_bandits.inference.differences import lifts
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.intervals import (
     BoundedMean,
@@ -246,7 +246,7 @@ def _intervals(journal: StudyView, level: float, bounds: Bounds) -> list[Interva
 
 def _lifts(journal: StudyView, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    return lifts([sample(x, bounds) for x in journal.told.by_arm(len(journal.names))], journal.since, base, level)
+    return lifts(journal.told.by_arm(len(journal.names)), bounds, journal.since, base, level)
 
 
 def _warnings(fragile: Sequence[str], doubtful: Sequence[str]) -> str:
