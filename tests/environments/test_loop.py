@@ -113,9 +113,7 @@ def test_shortcuts_are_used_where_nothing_changes_and_nothing_waits_and_nowhere_
         (one, {"batch": 2}, False),
     ):
         for policy in POLICIES:
-            assert (
-                make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy) == holds
-            )
+            assert make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).shortcuts == holds
 
 
 @pytest.mark.parametrize("policy", POLICIES[:3], ids=repr)
@@ -283,8 +281,8 @@ def test_no_shortcut_is_taken_in_a_new_world(world, feedback):
     """The plain loop runs, whatever ``fast`` says; so fast and plain runs are the same pull by pull."""
     policy = db.RDS()
     settings = {"horizon": HORIZON, "replications": 1, "seed": 0, "record": 1, "fast": True}
-    assert make_plan(db.Bandit(ARMS), policy, **settings).takes_shortcut(policy)
-    assert not make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).takes_shortcut(policy)
+    assert make_plan(db.Bandit(ARMS), policy, **settings).shortcuts
+    assert not make_plan(world, policy, feedback={**AT_ONCE, **feedback}, **settings).shortcuts
     assert (simulated(world, policy, **feedback)[1] == simulated(world, policy, fast=False, **feedback)[1]).all()
 
 

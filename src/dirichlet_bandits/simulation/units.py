@@ -111,7 +111,7 @@ class Unit:
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop and return its status: whether foreign rewards ran out or the unit was canceled."""
         rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy)
-        status = runner(policy.params, self.plan.takes_shortcut(policy))(
+        status = runner(policy.params, self.plan.shortcuts)(
             policy.params, setup, compiled(table), seeds, rewards, decisions, self.control, outcome
         )
         self._check(policy, status, outcome)
