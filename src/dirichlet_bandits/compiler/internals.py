@@ -1,7 +1,7 @@
 """Check that this version of Numba has the private parts listed in the docstring of the package."""
 
 import functools
-from typing import Final
+from typing import Any, Final
 
 import numba
 
@@ -55,7 +55,8 @@ def _check() -> None:
     for owner, names in used.items():
         for name in names.split():
             getattr(owner, name)
-    if not any("_reload_init" in kind.__init__.__code__.co_names for kind in JITCodeLibrary.__mro__[:-1]):
+    libraries: Any = JITCodeLibrary.__mro__[:-1]
+    if not any("_reload_init" in kind.__init__.__code__.co_names for kind in libraries):
         raise AttributeError("JITCodeLibrary has no _reload_init")
     for struct, name in ((npy_rng, "npy_rng"), (npy_bitgen, "npy_bitgen"), (Array(float64, 1, "C"), "array")):
         if sorted(default_manager[struct]._fields) != sorted(FIELDS[name].split()):
