@@ -218,6 +218,7 @@ def test_a_study_that_is_opened_again_counts_the_same(tmp_path):
     assert study.replay().same
 
 
+@pytest.mark.slow  # compiles a game of its own for half a minute
 def test_a_floor_leaves_the_counting_to_the_inner_policy():
     """With a tiny floor nothing is forced, so the decisions are the same."""
     inner = db.CountPending(db.UCB1(0.5))

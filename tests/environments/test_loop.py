@@ -48,8 +48,16 @@ def starts_of(batch):
     return [0, *np.cumsum(batch)[:-1]]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
-@pytest.mark.parametrize("name", FEEDBACK)
+# The loop is the same for all policies: one of them meets all delays and batches, the others the hardest.
+HARDEST = ("at once", "heavy, lost after a window", "batches and delays")
+MEETINGS = [
+    pytest.param(name, policy, marks=() if policy is POLICIES[0] or name in HARDEST else pytest.mark.slow)
+    for name in FEEDBACK
+    for policy in POLICIES
+]
+
+
+@pytest.mark.parametrize(("name", "policy"), MEETINGS, ids=repr)
 def test_delays_and_batches(name, policy):
     feedback = FEEDBACK[name]
     if name == "at once":

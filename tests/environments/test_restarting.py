@@ -90,7 +90,7 @@ def ever_alarmed(x, level):
     return any(glr_statistic(x[:n], level(n)) >= level(n) for n in range(2, x.size + 1) if level(n) < n)
 
 
-@pytest.mark.parametrize("law", ["fair coin", "rare", "uniform"])
+@pytest.mark.parametrize("law", ["fair coin", *(pytest.param(x, marks=pytest.mark.slow) for x in ("rare", "uniform"))])
 def test_false_alarms_of_the_proved_threshold(law):
     rng, runs, delta = np.random.default_rng(1), 200, 0.2
     draw = {

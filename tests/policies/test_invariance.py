@@ -28,7 +28,7 @@ LIVE = [name for name in POLICIES if PAIRS[name].live]
 
 
 def ways(name):
-    """By its shortcut, if it has one, and by the plain loop."""
+    """By its shortcut, if it has one, and by the plain loop, which is all that the others have."""
     return [True, False] if has_own(play, PAIRS[name].policy.params) else [False]
 
 

@@ -11,7 +11,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import outputs, tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import PAPERS
 
 
 def paper(
@@ -30,9 +30,9 @@ def paper(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Run only this experiment; repeatable. {one_of(SHIPPED).capitalize()}; "
-            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}; "
-            f"of lbsda {one_of(CHANGING)}."
+            help="Run only this experiment; repeatable. "
+            + "; ".join(f"of {which} {one_of(paper.names)}" for which, paper in PAPERS.items()).capitalize()
+            + "."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),

@@ -121,5 +121,8 @@ def chunk_of(shortcut: bool) -> Callable[..., int]:
 
 
 def runner(params: Any, shortcut: bool) -> Callable[..., int]:
-    """Return the compiled chunk of replications for policies with parameters of this type."""
-    return verbs.specialized(chunk_of(shortcut), params)
+    """Return the compiled chunk of replications for policies with parameters of this type.
+
+    A policy without a shortcut has one function for both ways to play: the plain loop.
+    """
+    return verbs.specialized(chunk_of(shortcut or not verbs.has_own(verbs.play, params)), params)
