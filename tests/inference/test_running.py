@@ -7,10 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dirichlet_bandits.inference.differences import BoundedSample, sample
 from dirichlet_bandits.inference.intervals import BoundedMean, empirical_bernstein
 from dirichlet_bandits.inference.moments import Moments
-from dirichlet_bandits.numerics.kinf_statistic import Grouped, coarser, grouped
 from dirichlet_bandits.types import Floats
 
 BOUNDS = (-3.0, 4.0)
@@ -37,47 +35,15 @@ def test_running_states_equal_the_functions(draw: str, way: str) -> None:
     rng = np.random.default_rng(7)
     for n in (1, 2, 37, 700):
         x = DRAWS[draw](rng, n)
-        mean, few, many, moments = BoundedMean(BOUNDS, 0.9), BoundedSample(BOUNDS, 64), BoundedSample(BOUNDS), Moments()
+        mean, moments = BoundedMean(BOUNDS, 0.9), Moments()
         for part in pieces(rng, x, way):
             mean.add(part)
-            few.add(part)
-            many.add(part)
             moments.add(part)
         assert moments.n == n
         assert mean.interval == empirical_bernstein(x, *BOUNDS, 0.9)
         assert mean.contradictory == (draw == "jump" and n == 700)
-        for found, points in ((few.sample, 64), (many.sample, 4096)):
-            whole = sample(x, BOUNDS, points)
-            assert found[:5] == whole[:5]
-            assert found.values.tolist() == whole.values.tolist()
-            assert found.weights.tolist() == whole.weights.tolist()
-        assert moments.mean == many.sample.mean
-        np.testing.assert_equal(moments.variance, many.sample.variance if n > 1 else math.nan)
-
-
-def test_the_grid_is_the_same_on_both_sides_of_its_first_reward() -> None:
-    rng = np.random.default_rng(8)
-    z = rng.beta(0.4, 1.0, 4200)
-    running = Grouped()
-    for n, one in enumerate(z[:, None], start=1):
-        running.add(one)
-        if n in (4095, 4096, 4097, 4200):
-            for found, whole in zip(running.grouped(), grouped(z[:n]), strict=True):
-                assert found.tolist() == whole.tolist()
-
-
-def test_a_grid_of_counts_by_a_loop_over_fractions() -> None:
-    z = np.random.default_rng(9).integers(0, 2**20 + 1, 300) / 2**20  # all of these numbers are exact
-    want: dict[Fraction, Fraction] = {}
-    for one in map(Fraction, z.tolist()):
-        below = min(math.floor(one * 64), 63)
-        share = one * 64 - below
-        for place, part in ((below, 1 - share), (below + 1, share)):
-            want[Fraction(place, 64)] = want.get(Fraction(place, 64), Fraction(0)) + part
-    points = sorted(place for place, part in want.items() if part)
-    for values, weights in (grouped(z, 64), coarser(*grouped(z), 64), coarser(*grouped(z, 128), 64)):
-        assert values.tolist() == points
-        assert weights.tolist() == [want[place] for place in points]
+        assert moments.mean == Moments().add(x).mean
+        np.testing.assert_equal(moments.variance, Moments().add(x).variance)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e8])
@@ -94,7 +60,6 @@ def test_moments_are_those_of_exact_arithmetic(shift: float) -> None:
 
 def test_running_states_without_rewards() -> None:
     assert BoundedMean(BOUNDS, 0.9).add(np.empty(0)).interval == BOUNDS
-    assert not BoundedSample(BOUNDS).add(np.empty(0)).sample.tells
     assert math.isnan(Moments().add(np.empty(0)).mean)
     assert math.isnan(Moments().add(np.ones(1)).deviation)
     assert Moments().add(np.full(40, 0.1)).variance == 0.0

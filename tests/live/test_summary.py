@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.inference.differences import lead, sample
+from dirichlet_bandits.inference.differences import lifts
 from dirichlet_bandits.inference.intervals import asymptotic, empirical_bernstein
 from dirichlet_bandits.live.local import local_of
 from dirichlet_bandits.live.summary import Summarized, best
@@ -81,7 +81,8 @@ def test_lift_over_a_control():
     assert summary["lift"].tolist() == pytest.approx([np.mean(x) - np.mean(rewards["old"]) for x in rewards.values()])
     # Two arms share nine tenths of the error; each end has half, and the mixtures cost log(1 + n/50)/2 per arm.
     price = math.log(2.0 / (0.1 * 0.45)) + math.log(1.0 + 60.0 / 50.0)
-    spread = sum(np.var(rewards[arm], ddof=1) for arm in ("old", "new")) * (60.0 + 50.0) / 60.0**2
+    # The variance of each arm counts as at least that of both arms' rewards together.
+    spread = 2.0 * np.var(np.append(rewards["old"], rewards["new"]), ddof=1) * (60.0 + 50.0) / 60.0**2
     radius, lift = math.sqrt(2.0 * price * spread), summary["lift"]["new"]
     assert summary.loc["new", ["lift_low", "lift_high"]].tolist() == pytest.approx([lift - radius, lift + radius])
     assert summary.loc["old", ["lift_low", "lift_high"]].tolist() == [0.0, 0.0]
@@ -96,9 +97,7 @@ def test_lift_covers():
         missed = 0
         for _ in range(300):
             one, two = ((rng.random(200) < p).astype(float) for p in (0.4, 0.5))
-            seen = [
-                lead(sample(one[:n], bounds), sample(two[:n], bounds), math.log(2 / 0.1)) for n in (10, 30, 90, 200)
-            ]
+            seen = [lifts([two[:n], one[:n]], bounds, [0, 0], 0, 1.0 - 0.1 / 0.9)[1] for n in (10, 30, 90, 200)]
             missed += not all(low <= -0.1 <= high for low, high in seen)
         assert missed / 300 < 0.17
 

@@ -103,7 +103,9 @@ def compare(
     if form == "json":
         tables.show_json({**ranking.as_json(), "feedback": {key: in_words(value) for key, value in feedback.items()}})
     elif form == "csv":
-        tables.show(_places(ranking, file.stem), form)
+        keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
+        rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
+        tables.show(tables.Table(file.stem, {key: key for key in keys}, rows), form)
     else:
         tables.note(_said_of(bandit))
         for key, value in feedback.items():
@@ -154,13 +156,6 @@ def _said_of(bandit: "db.Environment") -> str:
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
         told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
     return f"{len(bandit)} arms: " + "; ".join(told)
-
-
-def _places(ranking: "db.Ranking", title: str) -> tables.Table:
-    """Return the ranking as numbers, for programs."""
-    keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
-    rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
-    return tables.Table(title, dict(zip(keys, keys, strict=True)), rows)
 
 
 def _show(ranking: "db.Ranking", title: str) -> None:

@@ -78,14 +78,8 @@ def _csv(table: Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table.columns)
     for record in table.records():
-        writer.writerow(_csv_cell(value) for value in record.values())
+        writer.writerow(plain_text(x) if isinstance(x, str) else "" if x is None else x for x in record.values())
     return file.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return plain_text(value)
-    return "" if value is None else value
 
 
 def _plain(value: Any) -> Any:
@@ -134,11 +128,7 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
     from rich.text import Text
 
     made = RichTable(
-        box=box.SIMPLE_HEAD,
-        show_lines=table.lines,
-        pad_edge=False,
-        padding=(0, _GAP - 1, 0, 0),
-        show_edge=False,
+        box=box.SIMPLE_HEAD, show_lines=table.lines, pad_edge=False, padding=(0, _GAP - 1, 0, 0), show_edge=False
     )
     for k, ((column, header), width) in enumerate(zip(table.columns.items(), widths, strict=True)):
         numbers = all(isinstance(row[k], int | float | None) or row[k][-1:] in ("", "%") for row in table.rows)

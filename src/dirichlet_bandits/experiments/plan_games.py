@@ -8,8 +8,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.numerics.grid import count_on_grid, grid_statistic, new_grid
-from dirichlet_bandits.numerics.kinf_statistic import portfolio_regret
+from dirichlet_bandits.inference.lottery import Pair, Purse, bet_on_round, peak
 from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -33,7 +32,7 @@ def new_games(n_games: int, n_arms: int) -> Games:
 class WinnerRule(NamedTuple):
     """The rule for a winner: bounds of the rewards, log(1/error) for each rival, margin, trials between checks.
 
-    Bounds and margin are in the unit of the rewards.
+    Bounds and margin are in the unit of the rewards. ``bets`` are those of the lottery rule, with their weights.
     """
 
     lower: float
@@ -41,32 +40,52 @@ class WinnerRule(NamedTuple):
     log_odds: float
     margin: float
     every: int
+    bets: Floats
+    prior: Floats
+
+
+class Bettors(NamedTuple):
+    """The wealth of bets on "b beats a" for every pair of arms (``inference/lottery.py``): the first index is b."""
+
+    bets: Floats
+    gains: Floats
+    wealth: Floats
+    sums: Floats
+    moments: Floats
 
 
 @jit
-def named_winner(weights: Floats, sums: Floats, pulls: Ints, log_odds: float, margin: float) -> int:
-    """Return the arm that the rule of live studies names, or -1, for rewards in [0, 1] on a grid, which all arms have.
+def new_bettors(bets: Floats, prior: Floats, n_arms: int) -> Bettors:
+    """Return the bettors before the first round."""
+    wealth, sums = np.empty((n_arms, n_arms, bets.size)), np.zeros((n_arms, n_arms, 6))
+    wealth[:] = prior
+    sums[:, :, 5] = 1.0
+    return Bettors(bets, np.empty(bets.size), wealth, sums, np.zeros((n_arms, n_arms, 3, 3)))
 
-    Within a positive margin, the first of several equally good arms may be named.
-    """
-    leader, tied = 0, False
-    for arm in range(pulls.size):
-        if pulls[arm] == 0:
-            return NOBODY
-        ahead = sums[arm] / pulls[arm] - sums[leader] / pulls[leader]
-        if ahead > 0.0:
-            leader, tied = arm, False
-        elif ahead == 0.0 and arm != leader:
-            tied = True
-    if tied and margin <= 0.0:
-        return NOBODY
-    for arm in range(pulls.size):
-        if arm != leader:
-            n_best, n_rival = float(pulls[leader]), float(pulls[arm])
-            z = grid_statistic(weights[leader], n_best, weights[arm], n_rival, margin)
-            if not z >= log_odds + portfolio_regret(n_best) + portfolio_regret(n_rival):
-                return NOBODY
-    return leader
+
+@jit
+def bet_on_pairs(bettors: Bettors, chances: Floats, arms: Ints, rewards: Floats, h: float) -> None:
+    """Bet on a round, for all pairs of which an arm is in it."""
+    n_arms = chances.size
+    for b in range(n_arms):
+        for a in range(n_arms):
+            if a != b and ((arms == a) | (arms == b)).any():
+                known = bettors.wealth[b, a], bettors.sums[b, a], bettors.moments[b, a]
+                purse = Purse(bettors.bets, bettors.gains, *known)
+                bet_on_round(chances, arms, rewards, Pair(b, a, h, False), purse)
+
+
+@jit
+def named_winner(bettors: Bettors, log_odds: float) -> int:
+    """Return the first arm that has beaten all others, or -1."""
+    n_arms = bettors.sums.shape[0]
+    for b in range(n_arms):
+        beaten = 0
+        for a in range(n_arms):
+            beaten += a != b and peak(bettors.sums[b, a]) >= log_odds
+        if beaten == n_arms - 1:
+            return b
+    return NOBODY
 
 
 @jit
@@ -84,27 +103,40 @@ def play_games(
 ) -> None:
     """Play one game per tape until a winner is named or the tape ends, and write down how it ended; an entry point.
 
-    Another thread ends all of them by setting ``stop[0]``.
+    Propensities take long to compute, so the bets take recent shares of the arms for them: of the last tenth of the
+    rounds, and at least of the last twenty. As the arms do not change, that hardly matters. Another thread ends all
+    games by setting ``stop[0]``.
     """
     n_arms, length, unit = tapes.shape[1], tapes.shape[2], rule.upper - rule.lower
     rng, words = stream
     for game in range(tapes.shape[0]):
         start_stream(rng, words, seeds[game])
         state = verbs.init(policy, n_arms)
-        weights, sums, pulls = new_grid(n_arms), np.zeros(n_arms), np.zeros(n_arms, np.int64)
-        trials, winner = 0, NOBODY
+        pulls, shares, rounds = np.zeros(n_arms, np.int64), np.full(n_arms, 2.0 / n_arms), 2.0
+        bettors = new_bettors(rule.bets, rule.prior, n_arms)
+        trials, decided, winner = 0, 0, NOBODY
         while trials < length and winner == NOBODY and not stop[0]:
-            for arm in next_arms(policy, state, pulls, floors, rng):
-                reward = tapes[game, arm, pulls[arm]]
-                state = verbs.update(policy, state, arm, reward, rng)
-                z = (reward - rule.lower) / unit
-                count_on_grid(weights[arm], z)
-                sums[arm] += z
-                pulls[arm] += 1
-                trials += 1
-                if trials % rule.every == 0:
-                    winner = named_winner(weights, sums, pulls, rule.log_odds, rule.margin / unit)
-                if winner != NOBODY or trials == length:
-                    break
+            arms = next_arms(policy, state, pulls, floors, rng)
+            if trials < n_arms:  # the opening
+                arms = arms[:1]
+            arms = arms[: length - trials]
+            rewards = np.empty(arms.size)
+            for i in range(arms.size):
+                reward = tapes[game, arms[i], pulls[arms[i]]]
+                state = verbs.update(policy, state, arms[i], reward, rng)
+                rewards[i] = (reward - rule.lower) / unit
+                pulls[arms[i]] += 1
+            chances = shares / rounds
+            bet_on_pairs(bettors, chances, arms, rewards, -rule.margin / unit)
+            decided += 1
+            kept = 1.0 - 1.0 / max(20.0, 0.1 * decided)
+            shares *= kept
+            rounds = rounds * kept + 1.0
+            for arm in arms:
+                shares[arm] += 1.0
+            checks = trials // rule.every
+            trials += arms.size
+            if trials // rule.every > checks:
+                winner = named_winner(bettors, rule.log_odds)
         games.trials[game], games.winners[game] = trials, winner
         games.pulls[game] = pulls

@@ -21,6 +21,7 @@ from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.experiments.plan_games import NOBODY, Games, WinnerRule, new_games, play_games
 from dirichlet_bandits.experiments.plan_question import PlanQuestion, past_bandit
 from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.lottery import BETS, PRIOR
 from dirichlet_bandits.inference.winner import log_odds
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.live.direction import check_around
@@ -139,8 +140,8 @@ def plan(
     Every study is played on the same rewards with each policy and each floor, and ends when the rule of
     :meth:`Study.winner` names a winner. All policies are compared with an equal split, which is an A/B test.
 
-    Rewards are known at once. The rule sees rewards between 0 and 1 on a grid of 64 steps, which makes it a little more
-    cautious; rewards of exactly 0 and 1 are not affected.
+    Rewards are known at once. The lottery rule takes the shares of the last tenth of the trials for the probabilities
+    of the arms, which a live study knows exactly.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def plan(
     >>> [row.policy for row in found.rows], found.rows[0].decided
     (['EqualSplit', 'EpsilonGreedy', 'EpsilonGreedy'], 1.0)
 
-    Reference: ``numerics/kinf_statistic.py`` has the rule and its proof.
+    Reference: ``inference/lottery.py`` has the rule and its proof.
     """
     asked = PlanQuestion(
         bandit=bandit,
@@ -212,7 +213,7 @@ def prepare(asked: PlanQuestion) -> Prepared:
     horizon = whole_number("horizon", asked.horizon, at_least=n_arms)
     odds = float(log_odds(asked.delta, [0] * n_arms, 0, True)[1])
     every = min(asked.every, horizon + 1)  # compiled code has no larger integers
-    rule = WinnerRule(low, high, odds, asked.margin, every)
+    rule = WinnerRule(low, high, odds, asked.margin, every, BETS, PRIOR)
     return Prepared(made, cases, horizon, asked.replications, asked.delta, rule, root_sequence(asked.seed))
 
 

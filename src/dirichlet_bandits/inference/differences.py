@@ -1,25 +1,26 @@
-"""Compare two arms: how much their rewards say about the difference of their means, at all times at once.
+"""What the rewards of a study say about the differences between its arms, at all times at once.
 
-For arms b and a, ``statistic`` is the evidence Z(d) against mu_a >= mu_b + d, and ``cost`` is what it must exceed
-besides log(1/delta). Inverting Z gives a confidence sequence for mu_b - mu_a (``lead``), so a rule that compares Z with
-its threshold and an interval that excludes -d are the same thing.
+For arms b and a, ``log_wealth`` is the logarithm of the wealth of bets on "b beats a by more than h". That it ever
+reaches log(1/delta) although the claim is false has a probability of at most delta. It decreases in h, so the h at
+which it has reached a threshold are all those up to some point: a rule that names a winner, and an interval of its lead
+(``lead``), are the same thing.
 
-Rewards with two bounds: Z and its threshold are those of ``numerics/kinf_statistic.py``, where they are proved for any
-distributions within the bounds and any number of rewards.
+* What was drawn by lottery, with recorded probabilities, is judged by the lottery rule (``lottery.py``). It needs no
+  arm to keep its mean. A pair once beaten stays beaten: the largest wealth so far counts.
+* What a deterministic policy chose, and what was imported, is *apart*, and judged by the pair bet (``pair_bet.py``). If
+  there are rewards of both kinds, the wealth of one is the starting capital of the other, and they are multiplied.
+* Without bounds, there is no pair bet. If most rewards are apart, all are judged by their counts: with means x,
+  variances s^2, each at least that of both arms' rewards together, and a prior worth 50 rewards, log_wealth is
 
-Rewards without bounds: mixtures of normal likelihood ratios take the place of the portfolios. With means x, variances
-s^2 and a weight h = 50 of the prior, in rewards,
+      (x_b - x_a - h)^2 / (2 V) - r(n_a) - r(n_b),   V = sum over both of s^2 (n + 50)/n^2,   r(n) = log(1 + n/50)/2.
 
-    Z(d) = (x_b - x_a + d)^2 / (2 V),   V = sum over both arms of s^2 (n + h)/n^2,   r(n) = log(1 + n/h) / 2.
-
-If rewards were normal with these variances, exp(Z(d) - r(n_a) - r(n_b)) would be at most the product of two
-supermartingales, exp(S^2 / (2 s^2 (n + h))) sqrt(h/(n + h)) with S = n (x - mu), as above. For other distributions with
-a variance this holds in the limit of many rewards only, by strong approximation: these are asymptotic confidence
-sequences, and nothing is proved for a given number of rewards.
+  If rewards were normal with these variances, its exponential would be at most the product of two supermartingales,
+  exp(S^2 / (2 s^2 (n + 50))) sqrt(50/(n + 50)) with S = n (x - mu). For other distributions with a variance, this holds
+  in the limit of many rewards only: an asymptotic confidence sequence.
 
 References: Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
 Statistics 41; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory and asymptotic
-confidence sequences, Annals of Statistics 52; Kaufmann and Koolen (2021), Mixture martingales revisited, JMLR 22.
+confidence sequences, Annals of Statistics 52; the references of ``lottery.py``.
 """
 
 import math
@@ -29,156 +30,298 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite, shares, why_none
+from dirichlet_bandits.inference.lottery import BETS, Rounds, Wealth
 from dirichlet_bandits.inference.moments import Moments
-from dirichlet_bandits.numerics.costs import STATISTIC_POINTS
-from dirichlet_bandits.numerics.kinf_statistic import Grouped, coarser, kinf_statistic, portfolio_regret
-from dirichlet_bandits.types import Floats
+from dirichlet_bandits.inference.pair_bet import Counts
+from dirichlet_bandits.types import Floats, Ints
 
-PROVED: Final = "Kinf statistic of both arms: any distributions within the bounds"
-ASYMPTOTIC: Final = "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards"
+
+class Claim(NamedTuple):
+    """What a winner claims: the method, whether it is proved for all distributions, and what it assumes, in words."""
+
+    name: str
+    proved: bool
+    method: str
+    assumes: str
+
+
+LOTTERY: Final = Claim(
+    "lottery",
+    True,
+    "lottery rule: any rewards within the bounds",
+    "if the differences between the arms keep their sign",
+)
+PAIR_BET: Final = Claim(
+    "pair bet",
+    True,
+    "pair bet: any rewards within the bounds",
+    "if each arm's rewards keep one mean",
+)
+CLIPPED: Final = Claim(
+    "clipped lottery",
+    False,
+    "clipped lottery rule: any rewards of the same distribution",
+    "if the winner's rewards are distributed like a rival's, or less favorably, however they drift "
+    "(for equal means of differently shaped rewards, this is an approximation)",
+)
+COUNTS: Final = Claim(
+    "counts",
+    False,
+    "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards",
+    "in the limit of many trials, if each arm's rewards keep one mean",
+)
+CLAIMS: Final = {claim.name: claim for claim in (LOTTERY, PAIR_BET, CLIPPED, COUNTS)}
 
 _PRIOR: Final = 50.0
 """Rewards that the prior of the asymptotic sequence is worth: it is narrowest after about eight times as many."""
 
-_STEPS: Final = 100  # of a solver that needs five
+_GRID: Final = 64  # points on which the end of an interval is sought, in about half of its width
 
 
 class ArmSample(NamedTuple):
-    """Rewards of an arm: their number, mean and variance; with bounds, also values in [0, 1] and their weights.
-
-    ``unit`` is the distance between the bounds, infinite without bounds. ``tells`` is False if the rewards do not yet
-    allow a comparison.
-    """
+    """Rewards of an arm: number, mean and variance, and whether they allow a comparison."""
 
     n: float
     mean: float
     variance: float
-    unit: float
     tells: bool
-    values: Floats
-    weights: Floats
-
-    def grown(self, more: float) -> "ArmSample":
-        """Return the sample as it would be with more rewards that look like these."""
-        return self._replace(n=self.n + more)
-
-    def rough(self, points: int) -> "ArmSample":
-        """Return the sample on a grid of so many steps, if it has more rewards than that."""
-        if self.n <= points or not self.values.size:
-            return self
-        values, weights = coarser(self.values, self.weights, points)
-        return self._replace(values=values, weights=weights)
 
 
-def sample(x: Floats, bounds: Bounds, points: int = STATISTIC_POINTS) -> ArmSample:
-    """Return rewards in a form that can be compared; with bounds, more than ``points`` of them share a grid.
+class Prospect(NamedTuple):
+    """What bets have won so far, and what they win with more information, if the future is like the past.
 
-    >>> sample(np.array([0.0, 1.0, 1.0, 1.0]), (0.0, 1.0)).mean
-    0.75
+    A bet s wins s d - s^2 v/2 on average for each unit of information, with the ``lead`` d above the margin and the
+    ``variance`` v. With m and n more rewards of the two arms, m n/(m + n) units are added to the present ``weight``.
     """
-    if are_finite(bounds):
-        return BoundedSample(bounds, points).add(x).sample
-    moments, none = Moments().add(x), np.empty(0)
-    return _sample(moments, math.inf, why_none(x) is None, none, none)
 
+    bets: Floats
+    logs: Floats
+    lead: float
+    variance: float
+    weight: float
 
-def _sample(moments: Moments, unit: float, tells: bool, values: Floats, weights: Floats) -> ArmSample:
-    variance = 0.0 if moments.n == 1 else moments.variance
-    return ArmSample(float(moments.n), moments.mean, variance, unit, tells, values, weights)
-
-
-class BoundedSample:
-    """The :func:`sample` of rewards with two bounds, brought up to date with each reward, in two rows of numbers."""
-
-    def __init__(self, bounds: Bounds, points: int = STATISTIC_POINTS) -> None:
-        self.bounds, self._moments, self._grouped = bounds, Moments(), Grouped(points)
-
-    def add(self, x: Floats) -> "BoundedSample":
-        """Add rewards; the sample is the same to the last bit, however they are divided among calls."""
-        self._moments.add(x)
-        self._grouped.add(np.clip((x - self.bounds[0]) / (self.bounds[1] - self.bounds[0]), 0.0, 1.0))
-        return self
+    def after(self, more: float, errors: float = 0.0) -> float:
+        """Return the logarithm of the wealth with more information, if the lead is so many standard errors larger."""
+        lead = self.lead + errors * math.sqrt(self.variance / self.weight)
+        found = self.logs + more * (self.bets * lead - 0.5 * self.bets**2 * self.variance)
+        return float(np.logaddexp.reduce(found))
 
     @property
-    def sample(self) -> ArmSample:
-        """The rewards so far."""
-        return _sample(self._moments, self.bounds[1] - self.bounds[0], self._moments.n > 0, *self._grouped.grouped())
+    def per_reward(self) -> float:
+        """The evidence that one more reward of a rare arm adds."""
+        return 0.5 * self.lead**2 / self.variance if self.lead > 0.0 and self.variance > 0.0 else 0.0
 
 
-def costs(best: ArmSample, rival: ArmSample) -> float:
-    """Return r(n_b) + r(n_a), by which the evidence must exceed log(1/delta)."""
-    if best.unit < math.inf:
-        return portfolio_regret(best.n) + portfolio_regret(rival.n)
-    return 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
+class Evidence:
+    """The rewards of some arms, large ones good, with bounds or without, brought up to date with each reward.
 
-
-def statistic(best: ArmSample, rival: ArmSample, margin: float) -> float:
-    """Return Z(margin), the evidence that the best arm's mean exceeds the rival's less ``margin``.
-
-    >>> best, rival = (sample(np.array(x), (0.0, 1.0)) for x in ([1.0, 1.0, 1.0], [0.0, 0.0, 0.0]))
-    >>> round(statistic(best, rival, 0.0), 12) == round(6.0 * math.log(2.0), 12)
-    True
-    """
-    return _statistic_and_slope(best, rival, margin)[0]
-
-
-def _statistic_and_slope(best: ArmSample, rival: ArmSample, margin: float) -> tuple[float, float]:
-    """Return Z and its derivative in the margin."""
-    if not (best.tells and rival.tells):
-        return 0.0, 0.0
-    if best.values.size:
-        mirror = 1.0 - best.values
-        found = kinf_statistic(mirror, best.weights, best.n, rival.values, rival.weights, rival.n, margin / best.unit)
-        return float(found[0]), float(found[2]) / best.unit
-    gap = best.mean - rival.mean + margin
-    spread = sum(one.variance * (one.n + _PRIOR) / one.n**2 for one in (best, rival))
-    return (0.5 * gap**2 / spread, gap / spread) if gap > 0.0 else (0.0, 0.0)
-
-
-def lead(best: ArmSample, rival: ArmSample, log_odds: float) -> Interval:
-    """Return a confidence sequence for how much the mean of the best arm exceeds that of the rival.
-
-    Each end is wrong, at any time, with probability at most exp(-log_odds): the level is 1 - 2 exp(-log_odds).
-    ``low > -margin`` if and only if ``statistic(best, rival, margin) > log_odds + costs``.
-
-    >>> rng = np.random.default_rng(0)
-    >>> one, two = (sample((rng.random(1000) < p).astype(float), (0.0, 1.0)) for p in (0.7, 0.5))
-    >>> low, high = lead(one, two, math.log(2 / 0.05))
+    >>> evidence = Evidence(2, (0.0, 1.0))
+    >>> arm = np.tile([0, 1], 1000)
+    >>> rewards = (np.random.default_rng(0).random(2000) < np.where(arm == 1, 0.7, 0.5)).astype(float)
+    >>> evidence.add_rounds(np.full((2000, 2), 0.5), np.arange(2000), arm, rewards).claim.name
+    'lottery'
+    >>> low, high = evidence.lead(1, 0, math.log(2 / 0.05))
     >>> 0.0 < low < 0.2 < high < 0.35
     True
     """
-    return Interval(_least_lead(best, rival, log_odds), -_least_lead(rival, best, log_odds))
+
+    def __init__(self, n_arms: int, bounds: Bounds) -> None:
+        self.bounded = are_finite(bounds)
+        self._low, self._unit = (bounds[0], bounds[1] - bounds[0]) if self.bounded else (0.0, 1.0)
+        self._rounds, self._apart = Rounds(n_arms), Counts(n_arms)
+        self._moments = [Moments() for _ in range(n_arms)]
+        self._moments_apart = [Moments() for _ in range(n_arms)]
+        self._bets: dict[tuple[int, int, float], Wealth] = {}
+        self._ends: dict[tuple[int, int, float], tuple[int, float, Wealth]] = {}  # ends of leads, and bets above
+
+    def add_rounds(self, chances: Floats, row: Ints, arm: Ints, reward: Floats) -> "Evidence":
+        """Add rounds with the probability of every arm, and their trials, as :class:`Rounds` has them."""
+        scaled = self._scaled(reward)
+        self._rounds.add(chances, row, arm, scaled)
+        self._count(arm, scaled, self._moments)
+        return self
+
+    def add_apart(self, arm: Ints, reward: Floats) -> "Evidence":
+        """Add rewards of trials that were not drawn by lottery."""
+        scaled = self._scaled(reward)
+        if self.bounded:
+            self._apart.add(arm, scaled)
+        self._count(arm, scaled, self._moments, self._moments_apart)
+        return self
+
+    def _scaled(self, reward: Floats) -> Floats:
+        scaled = (np.asarray(reward, np.float64) - self._low) / self._unit
+        return np.clip(scaled, 0.0, 1.0) if self.bounded else scaled
+
+    def _count(self, arm: Ints, reward: Floats, *moments: list[Moments]) -> None:
+        told = ~np.isnan(reward)
+        for one in np.unique(np.asarray(arm)[told]).tolist():
+            for each in moments:
+                each[one].add(reward[told & (arm == one)])
+
+    @property
+    def n_apart(self) -> int:
+        """The number of rewards that were not drawn by lottery."""
+        return sum(one.n for one in self._moments_apart)
+
+    @property
+    def claim(self) -> Claim:
+        """What a winner by this evidence claims."""
+        if self.bounded:
+            return PAIR_BET if self.n_apart else LOTTERY
+        return COUNTS if 2 * self.n_apart > sum(one.n for one in self._moments) else CLIPPED
+
+    def samples(self, rewards: Sequence[Floats] | None) -> list[ArmSample]:
+        """Return each arm's sample; without bounds, from its ``rewards``, which tell whether it can be compared."""
+        found = []
+        for arm, one in enumerate(self._moments):
+            tells = one.n > 0 if self.bounded or rewards is None else why_none(rewards[arm]) is None
+            variance = 0.0 if one.n == 1 else one.variance * self._unit**2
+            found.append(ArmSample(float(one.n), self._low + self._unit * one.mean, variance, tells))
+        return found
+
+    @property
+    def widest(self) -> float:
+        """The largest possible difference of two means."""
+        return self._unit if self.bounded else math.inf
+
+    def log_wealth(self, b: int, a: int, h: float) -> float:
+        """Return the evidence that the mean of b exceeds that of a by more than h."""
+        key = b, a, h / self._unit
+        if self.claim is COUNTS:
+            return self._by_counts(b, a, h)
+        if key not in self._bets:
+            self._bets[key] = self._wealth(*key)
+        return self._with_apart(self._bets[key].follow(self._rounds), *key)
+
+    def _wealth(self, b: int, a: int, h: float) -> Wealth:
+        return Wealth(b, a, h, not self.bounded).follow(self._rounds)
+
+    def _with_apart(self, wealth: Wealth, b: int, a: int, h: float) -> float:
+        return wealth.now + self._apart.log_wealth(b, a, h) if self.claim is PAIR_BET else wealth.peak
+
+    def _by_counts(self, b: int, a: int, h: float) -> float:
+        best, rival = self._moments[b], self._moments[a]
+        if best.n < 2 or rival.n < 2:
+            return 0.0
+        gap = best.mean - rival.mean - h
+        cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
+        spread = self._spread(b, a, _PRIOR)
+        return (0.5 * gap**2 / spread if spread > 0.0 else math.inf) - cost if gap > 0.0 else -cost
+
+    def _spread(self, b: int, a: int, prior: float) -> float:
+        """Return the sum of s^2 (n + prior)/n^2 over both arms, with variances at least that of all their rewards."""
+        pair = self._moments[b], self._moments[a]
+        n, gap = sum(one.n for one in pair), pair[0].mean - pair[1].mean
+        squares = sum(one.variance * (one.n - 1) for one in pair) + gap**2 * pair[0].n * pair[1].n / n
+        return float(sum(max(one.variance, squares / (n - 1)) * (one.n + prior) / one.n**2 for one in pair))
+
+    def estimate(self, b: int, a: int) -> float:
+        """Return by how much the mean of b exceeds that of a; NaN as long as that is not known."""
+        total, _, weight = self._moved(b, a)
+        return self._unit * total / weight if weight > 0.0 else math.nan
+
+    def _moved(self, b: int, a: int) -> tuple[float, float, float]:
+        """Return the lead times its weight, its variance times the square of that, and the weight."""
+        counts = self.claim is COUNTS
+        lottery = (0.0, 0.0, 0.0)
+        if not counts:
+            self.log_wealth(b, a, 0.0)
+            lottery = self._bets[b, a, 0.0].moved
+        one, two = ((self._moments if counts else self._moments_apart)[arm] for arm in (b, a))
+        if not one.n or not two.n:
+            return lottery
+        weight = one.n * two.n / (one.n + two.n)
+        variances = [0.25 if x.n == 1 else x.variance for x in (one, two)]
+        squares = weight**2 * (variances[0] / one.n + variances[1] / two.n)
+        apart = weight * (one.mean - two.mean), squares, weight
+        return tuple(x + y for x, y in zip(lottery, apart, strict=True))  # type: ignore[return-value]
+
+    def lead(self, b: int, a: int, log_odds: float, h: float = 0.0) -> Interval:
+        """Return a confidence sequence for how much the mean of b exceeds that of a, if that does not change.
+
+        Each end is wrong, at any time, with probability at most exp(-log_odds). The lower end is at least h if and only
+        if ``log_wealth(b, a, h) >= log_odds``.
+        """
+        low, high = self._least(b, a, log_odds, h), -self._least(a, b, log_odds, -h)
+        return Interval(max(low, -self.widest), min(high, self.widest))
+
+    def _least(self, b: int, a: int, log_odds: float, h: float) -> float:
+        """Return an h, nearly the largest one, with log_wealth >= log_odds; if there is none, the least difference."""
+        total, squares, weight = self._moved(b, a)
+        if weight <= 0.0:
+            return -self.widest
+        if self.claim is COUNTS:
+            best, rival = self._moments[b], self._moments[a]
+            if best.n < 2 or rival.n < 2:
+                return -math.inf
+            cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
+            return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * self._spread(b, a, _PRIOR))
+
+        width = self._unit * (math.sqrt(2.0 * log_odds * squares) / weight + 1.0 / weight)
+        step = 2.0 ** math.floor(math.log2(width / _GRID))  # it depends on the rewards, and not on earlier calls
+        found = self._on_grid((b, a, log_odds), math.floor(self._unit * total / weight / step), step)
+        return max(found, h) if self.log_wealth(b, a, h) >= log_odds else found
+
+    def _on_grid(self, key: tuple[int, int, float], middle: int, step: float) -> float:
+        """Return the largest multiple of the step that is excluded; the search begins at about the ``middle``."""
+        (b, a, log_odds), lasts = key, self.claim is not PAIR_BET
+        low, high, gap = None, None, 2 * _GRID
+        if lasts and key in self._ends and self._ends[key][1] == step:  # what is excluded stays excluded
+            low, _, above = self._ends[key]
+            if above.follow(self._rounds).peak < log_odds:
+                return low * step
+            low += 1
+
+        def beats(place: int) -> bool:
+            at = place * step / self._unit
+            return self._with_apart(self._wealth(b, a, at), b, a, at) >= log_odds
+
+        lowest = math.ceil(-self.widest / step) if self.bounded else -(10**12)
+        while low is None:
+            place = max((middle if high is None else high) - gap, lowest)
+            low, high, gap = (place, high, gap) if beats(place) else (None, place, 4 * gap)
+            if high == lowest:
+                return -self.widest
+        gap = _GRID
+        while high is None:
+            place = max(low, middle) + gap
+            low, high, gap = (place, None, 4 * gap) if beats(place) else (low, place, gap)
+        while high - low > 1:
+            place = (low + high) // 2
+            low, high = (place, high) if beats(place) else (low, place)
+        if lasts:
+            self._ends[key] = low, step, self._wealth(b, a, high * step / self._unit)
+        return low * step
+
+    def prospect(self, b: int, a: int, h: float) -> Prospect | None:
+        """Return what more rewards promise for "b beats a by more than h"; None as long as nothing is known."""
+        total, squares, weight = self._moved(b, a)
+        if weight <= 0.0 or squares <= 0.0:
+            return None
+        lead, variance = total / weight - h / self._unit, squares / weight
+        now = self.log_wealth(b, a, h)
+        wealth = self._bets.get((b, a, h / self._unit))
+        if wealth is None or self.claim is PAIR_BET:
+            bets: Floats = BETS / (1.0 if self.bounded else math.sqrt(variance))
+            logs = weight * (bets * lead - 0.5 * bets**2 * variance)
+            logs += min(now, 1e300) - np.logaddexp.reduce(logs)
+        else:
+            bets, logs = wealth.bets / (1.0 if self.bounded else wealth.deviation or 1.0), wealth.logs
+        return Prospect(bets, logs, lead, variance, weight)
 
 
-def _least_lead(best: ArmSample, rival: ArmSample, log_odds: float) -> float:
-    """Return -d for the d with Z(d) = log_odds + r + r, by Newton's method on a convex function, kept in a bracket."""
-    widest = best.unit
-    if not (best.tells and rival.tells):
-        return -widest
-    goal = log_odds + costs(best, rival)
-    nothing = rival.mean - best.mean  # Z is 0 there
-    spread = sum(one.variance * (one.n + _PRIOR) / one.n**2 for one in (best, rival))
-    if widest == math.inf:
-        return -nothing - math.sqrt(2.0 * goal * spread)
-    low, high = nothing, widest
-    d = min(nothing + math.sqrt(2.0 * goal * (spread + best.unit**2 / min(best.n, rival.n) ** 2)), 0.5 * (low + high))
-    for _ in range(_STEPS):
-        z, slope = _statistic_and_slope(best, rival, d)
-        low, high = (d, high) if z < goal else (low, d)
-        step = (goal - z) / slope if 0.0 < slope < math.inf and z < math.inf else math.nan
-        if abs(step) <= 1e-12 * best.unit or high - low <= 1e-12 * best.unit:
-            break
-        d = d + step if low < d + step < high else 0.5 * (low + high)
-    return -high if high < widest else -d
-
-
-def lifts(samples: Sequence[ArmSample], since: Sequence[int], base: int, level: float) -> list[Interval]:
+def lifts(samples: Sequence[Floats], bounds: Bounds, since: Sequence[int], base: int, level: float) -> list[Interval]:
     """Return confidence sequences of the differences from the mean of arm ``base``, which hold together at the level.
 
-    ``since`` has the number of trials before each arm was added.
+    They assume that each arm's rewards keep one mean. ``since`` has the number of trials before each arm was added.
     """
+    evidence = Evidence(len(samples), bounds)
+    evidence.add_apart(np.repeat(np.arange(len(samples)), [x.size for x in samples]), np.concatenate(samples))
     others = [arm for arm in range(len(samples)) if arm != base]
     found = [Interval(0.0, 0.0)] * len(samples)
     for arm, share in zip(others, shares([since[arm] for arm in others]).tolist(), strict=True):
-        found[arm] = lead(samples[arm], samples[base], -math.log(0.5 * (1.0 - level) * share))
+        tell = evidence.bounded or all(why_none(samples[one]) is None for one in (arm, base))
+        log_odds = -math.log(0.5 * (1.0 - level) * share)
+        found[arm] = evidence.lead(arm, base, log_odds) if tell else Interval(-math.inf, math.inf)
     return found

@@ -12,7 +12,8 @@ than the leader, make the next one less likely by the factor exp(-k m). That is 
     m = f n + log(1 + q (1 - exp(-k f n))/f) / k,       or   log(1 + k q n) / k   without a floor.
 
 Where a policy explores more than it has to, its share now is a better guide than k: if its m grows like c log(n), its
-share after t trials is c/t, so k is at most 1/(p t). The leader has all other trials.
+share after t trials is c/t, so k is at most 1/(p t). The leader has all other trials. How the evidence
+grows with the rewards of both arms is in ``differences.py`` (``Prospect``).
 """
 
 import math
@@ -21,7 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.inference.differences import ArmSample, costs, statistic
+from dirichlet_bandits.inference.differences import Prospect
 from dirichlet_bandits.types import Floats
 
 _IN_SIGHT: Final = 1000.0
@@ -37,11 +38,11 @@ _COMPANION: Final = 0.1
 
 
 class Rule(NamedTuple):
-    """The evidence that the leader needs against one rival."""
+    """What the leader needs against one rival: its place among the active arms, and the evidence, now and with more."""
 
-    leader: int
     rival: int
     log_odds: float
+    prospect: Prospect | None
 
 
 class Rates(NamedTuple):
@@ -69,11 +70,11 @@ class Forecast(NamedTuple):
     with_floor: int | None = None
 
 
-def forecast(samples: Sequence[ArmSample], rules: Sequence[Rule], margin: float, rates: Rates) -> Forecast:
+def forecast(leader: int, rules: Sequence[Rule], rates: Rates) -> Forecast:
     """Return the number of trials that a winner takes, and a floor for each arm that halves it."""
 
     def trials(floors: Floats, errors: float = 0.0) -> float:
-        return max(_trials(samples, rule, margin, rates._replace(floors=floors), errors) for rule in rules)
+        return max(_trials(leader, rule, rules, rates._replace(floors=floors), errors) for rule in rules)
 
     def with_floor(floor: float) -> float:
         return trials(np.full(rates.floors.size, floor))
@@ -91,19 +92,18 @@ def forecast(samples: Sequence[ArmSample], rules: Sequence[Rule], margin: float,
     return Forecast(_whole(now), _whole(low), _whole(high), floor, _whole(after))
 
 
-def _trials(samples: Sequence[ArmSample], rule: Rule, margin: float, rates: Rates, errors: float) -> float:
+def _trials(leader: int, rule: Rule, rules: Sequence[Rule], rates: Rates, errors: float) -> float:
     """Return the trials until one rival is beaten if the lead is larger by so many standard errors."""
-    best, rival = samples[rule.leader], samples[rule.rival]
-    if not (best.tells and rival.tells):
+    prospect = rule.prospect
+    if prospect is None:
         return math.inf
-    margin += errors * math.sqrt(best.variance / best.n + rival.variance / rival.n)
-    doubts = [_doubt(best, one, float(share), rates) for one, share in zip(samples, rates.shares, strict=True)]
+    doubts = {one.rival: _doubt(one, rates) for one in rules}
 
     def beaten(n: float) -> bool:
-        gained = [_gained(n, k, arm, rates) for arm, k in enumerate(doubts)]
-        others = sum(gained) - gained[rule.leader]
-        one, two = best.grown(n - others), rival.grown(gained[rule.rival])
-        return statistic(one, two, margin) >= rule.log_odds + costs(one, two)
+        gained = {arm: _gained(n, k, arm, rates) for arm, k in doubts.items()}
+        ours, theirs = max(n - sum(gained.values()), 0.0), gained[rule.rival]
+        more = ours * theirs / (ours + theirs) if ours + theirs > 0.0 else 0.0
+        return prospect.after(more, errors) >= rule.log_odds
 
     if beaten(0.0):
         return 0.0
@@ -119,12 +119,12 @@ def _trials(samples: Sequence[ArmSample], rule: Rule, margin: float, rates: Rate
     return high
 
 
-def _doubt(best: ArmSample, other: ArmSample, share: float, rates: Rates) -> float:
+def _doubt(rule: Rule, rates: Rates) -> float:
     """Return k: by how much one more reward of an arm makes its next one less likely, as a logarithm."""
-    if not rates.fades or share <= 0.0 or not other.tells:
+    share = float(rates.shares[rule.rival])
+    if not rates.fades or share <= 0.0 or rule.prospect is None:
         return 0.0
-    per_reward = statistic(best.grown(_MOST), other, 0.0) / other.n
-    return min(per_reward, 1.0 / (share * rates.trials))
+    return min(rule.prospect.per_reward, 1.0 / (share * rates.trials))
 
 
 def _gained(n: float, k: float, arm: int, rates: Rates) -> float:

@@ -1,12 +1,14 @@
 """Find the winner, with a bound on the probability of error that holds however often you look.
 
-The leader b, the active arm with the best mean, is named when for every other active arm a
+The leader b is named when for every other active arm a the wealth of bets on "b beats a by more than -margin" has
+reached 1/delta_ab (``differences.py``; ``lottery.py`` and ``pair_bet.py`` have the theorems). With probability 1 -
+delta, whatever is called a winner at any time is better than every other active arm less the margin. If arms are equal
+and the margin is 0, no winner is ever named with that probability. What this assumes depends on how the arms were
+assigned, and ``Winner.assumes`` has it in words. For the lottery rule, a wrong winner is an arm that was in no round
+better than a rival by more than -margin: if differences between arms keep their sign, it is not better now.
 
-    Z_a(margin) >= log(1/delta_ab) + r(n_a) + r(n_b)                                  (``inference/differences.py``),
-
-where Z_a is the evidence against mu_a >= mu_b + margin. With probability 1 - delta, whatever is called a winner at any
-time is better than every other active arm less the margin: mu_b > mu_a - margin. If arms are equal and the margin is 0,
-no winner is ever named with that probability.
+The leader is the arm with the best mean. If the level that all arms share has moved, another arm may have the best
+mean, so a rival takes its place if the evidence that it beats the leader is larger than the evidence against that.
 
 The errors delta_ab. Let K arms be there from the start. Fix for each of them its best rival among these, a(b): it
 depends on the means only, not on the rewards. If b is named wrongly against one of these arms, then mu_a(b) >= mu_b +
@@ -19,10 +21,8 @@ k ordered pairs of arm k = 1, 2, ... (in order of appearance) with the arms befo
 probability 1 - delta, but one of two equal arms may be named with probability 2 delta.)
 
 Plot and rule. ``Rival.low`` and ``high`` are the confidence sequence for the lead mu_b - mu_a whose ends are each wrong
-with probability delta_ab, by inversion of the same statistic: the rival is beaten if and only if low > -margin, up to
-rounding. With K arms from the start this is the two-sided interval of level 1 - 1.8 delta/K.
-
-The proof needs arms that do not change, so ``drift`` names those that seem to change.
+with probability delta_ab, by inversion of the same bets: the rival is beaten if and only if low >= -margin. With K arms
+from the start this is the two-sided interval of level 1 - 1.8 delta/K.
 """
 
 import math
@@ -33,28 +33,25 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display.numbers import in_percent, number
-from dirichlet_bandits.display.readings import drift_words
-from dirichlet_bandits.inference.differences import ASYMPTOTIC, PROVED, ArmSample, costs, lead, statistic
+from dirichlet_bandits.display.numbers import drift_words, in_percent, number
+from dirichlet_bandits.inference.differences import CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.types import Floats
 
 DELTA: Final = 0.05
 """Probability of naming a wrong winner, unless another one is given."""
 
-ASSUMES: Final = "if each arm's rewards keep one mean"
-"""What every winner assumes, in words for people."""
-
 _FROM_START: Final = 0.9  # share of delta for the initial arms
-_COARSE: Final = 64  # steps of the grid with which the forecast is computed
+_DOUBTED: Final = 1.0  # evidence of a rival against the arm with the best mean that takes its place
 
 
 @dataclass(frozen=True)
 class Rival:
     """A comparison of the leader with one other arm.
 
-    The rival is beaten if ``statistic`` is at least ``threshold``, which is the same as ``low > -margin``: ``lead`` is
-    by how much the leader's mean is better, from ``low`` to ``high``.
+    The rival is beaten if the evidence ``statistic``, the logarithm of the wealth of bets, is at least ``threshold``,
+    which is the same as ``low >= -margin``: ``lead`` is by how much the leader's mean is better, from ``low`` to
+    ``high``.
     """
 
     arm: str
@@ -74,17 +71,15 @@ class Rival:
 class Winner:
     """The winner of a study, or what is missing to name one.
 
-    ``arm`` is the winner, None until there is one, and ``leader`` the active arm with the best mean. ``proved`` is True
-    if the probability of error is at most ``delta`` for any distributions within the bounds of the rewards, and False
-    if only in the limit of many rewards; ``method`` describes how. ``trials`` is the number of trials so far,
+    ``arm`` is the winner, None until there is one, and ``leader`` the active arm with the best mean. ``claim`` says
+    what is claimed in one sentence: the probability of error, and what it ``assumes``. ``proved`` is True if it holds
+    for any rewards within their bounds, and ``method`` describes how. ``trials`` is the number of trials so far,
     ``established_at`` that number when the winner was first named. ``more`` is about how many more trials it would take
     under the current policy and floor, None if it is not in sight, and ``more_low`` to ``more_high`` if the lead is one
     standard error larger or smaller; ``with_floor`` is how many it would take with a minimal probability of ``floor``
     for each arm, which halves it if possible (``inference/forecast.py``). ``note`` is set if the present rewards would
-    not establish the winner any more. ``drift`` names the arms whose rewards no longer look like one distribution
-    (``inference/drift.py``): if they have changed, the probability of error may be larger. ``assumes`` is what the
-    probability of error assumes, in words. Without a floor, a policy that leaves weak arms behind compares early
-    rewards with late ones, so then a level that all arms share must not move either.
+    not establish the winner any more. If the claim assumes that each arm keeps one mean, ``drift`` names the arms whose
+    rewards no longer look like one distribution (``inference/drift.py``).
     """
 
     arm: str | None
@@ -104,7 +99,7 @@ class Winner:
     more_low: int | None = None
     more_high: int | None = None
     drift: tuple[str, ...] = ()
-    assumes: str = ASSUMES
+    assumes: str = LOTTERY.assumes
 
     def __str__(self) -> str:
         lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]
@@ -112,7 +107,7 @@ class Winner:
         lines += [_line(rival, str(self.leader)) for rival in self.rivals]
         if self.arm is None and self.leader is not None:
             lines.append(self.forecast)
-        sure = "proved" if self.proved else "asymptotic, not proved"
+        sure = "proved" if self.proved else "not proved for all distributions"
         lines.append(f"error probability {self.delta:g}, margin {self.margin:g} ({sure}), {self.assumes}")
         lines += [f"careful: {drift_words(self.drift)}"] if self.drift else []
         return "\n".join(lines)
@@ -124,8 +119,7 @@ class Winner:
     @property
     def claim(self) -> str:
         """The probability of error and what it assumes, in words."""
-        limit = "" if self.proved else ", in the limit of many trials"
-        return f"the probability of error is at most {in_percent(self.delta)}{limit}, {self.assumes}"
+        return f"the probability of error is at most {in_percent(self.delta)}, {self.assumes}"
 
     @property
     def forecast(self) -> str:
@@ -169,28 +163,28 @@ class Arms(NamedTuple):
     since: Sequence[int]
     active: Sequence[int]
     samples: Sequence[ArmSample]
+    evidence: Evidence
 
 
 def find_winner(arms: Arms, delta: float, margin: float, trials: int, rates: Rates) -> Winner:
     """Return the winner after these ``trials``, as the rewards establish it; ``rates`` are those of the active arms."""
-    samples, active, proved = arms.samples, arms.active, arms.samples[0].unit < math.inf
-    leader, reason = _leader([samples[arm] for arm in active], margin)
+    active, claim = arms.active, arms.evidence.claim
+    best, reason = _leader(arms, margin)
     found = Winner(
-        None, None, delta, margin, proved, PROVED if proved else ASYMPTOTIC,
-        rivals=(), trials=trials, established_at=None, reason=reason, **Forecast()._asdict(),
+        None, None, delta, margin, claim.proved, claim.method, rivals=(), trials=trials, established_at=None,
+        reason=reason, **Forecast()._asdict(), assumes=claim.assumes,
     )  # fmt: skip
-    if leader is None:
+    if best is None:
         return found
-    best = active[leader]
     odds = _log_odds(arms, best, delta, margin)
     others = [arm for arm in active if arm != best]
-    rivals = tuple(_rival(arms.names[arm], samples[best], samples[arm], odds[arm], margin) for arm in others)
+    rivals = tuple(_rival(arms, best, arm, float(odds[arm]), margin) for arm in others)
     name, left = arms.names[best], [rival.arm for rival in rivals if not rival.beaten]
     found = replace(found, leader=name, rivals=rivals)
     if not left:
         return replace(found, arm=name, reason="its lead over every other arm is established", more=0)
-    rules = [Rule(leader, active.index(arm), float(odds[arm])) for arm in others]
-    ahead = forecast([samples[arm].rough(_COARSE) for arm in active], rules, margin, rates)
+    rules = [Rule(active.index(arm), float(odds[arm]), _prospect(arms, best, arm, margin)) for arm in others]
+    ahead = forecast(active.index(best), rules, rates)
     reason = f"{name} leads, but not yet by enough over {', '.join(left)}"
     return replace(found, reason=reason, **ahead._asdict())
 
@@ -218,31 +212,63 @@ def log_odds(delta: float, since: Sequence[int], leader: int, usual: bool) -> Fl
     return np.asarray(-math.log(delta) - np.log(error_shares(since, leader, usual)))  # the product may round to 0
 
 
-def _leader(samples: Sequence[ArmSample], margin: float) -> tuple[int | None, str]:
+def _leader(arms: Arms, margin: float) -> tuple[int | None, str]:
     """Return the active arm with the best mean, if arms can be compared, or the reason why not.
 
     Within a margin, the first of several equally good arms may be a winner.
     """
-    if len(samples) == 1:
+    if len(arms.active) == 1:
         return None, "a single arm is active: there is nothing to compare it with"
-    means = np.array([one.mean for one in samples])
+    means = np.array([arms.samples[arm].mean for arm in arms.active])
     if np.isnan(means).all():
         return None, "no reward yet"
     best = np.flatnonzero(means == np.nanmax(means))
     if best.size > 1 and margin <= 0.0:
         return None, f"{best.size} arms are equally good"
-    return int(best[0]), ""
+    leader, against = arms.active[int(best[0])], arms.evidence.log_wealth
+    for arm in arms.active:
+        if arm != leader and against(arm, leader, 0.0) > max(against(leader, arm, 0.0), _DOUBTED):
+            leader = arm
+    return leader, ""
 
 
 def _log_odds(arms: Arms, best: int, delta: float, margin: float) -> Floats:
     """Return log(1/delta_ab) against each arm."""
-    usual, one = log_odds(delta, arms.since, best, True), arms.samples[best]
+    usual = log_odds(delta, arms.since, best, True)
     gone = [arm for arm, at in enumerate(arms.since) if at == 0 and arm not in arms.active]
-    beaten = (statistic(one, arms.samples[a], margin) - costs(one, arms.samples[a]) >= usual[a] for a in gone)
+    beaten = (_evidence(arms, best, arm, usual[arm], margin) >= usual[arm] for arm in gone)
     return usual if all(beaten) else log_odds(delta, arms.since, best, False)
 
 
-def _rival(name: str, best: ArmSample, other: ArmSample, log_odds: float, margin: float) -> Rival:
-    low, high = lead(best, other, log_odds)
-    threshold = log_odds + costs(best, other)
-    return Rival(name, statistic(best, other, margin), threshold, best.mean - other.mean, low, high)
+def _tell(arms: Arms, best: int, rival: int) -> bool:
+    return arms.samples[best].tells and arms.samples[rival].tells
+
+
+def _prospect(arms: Arms, best: int, rival: int, margin: float) -> Prospect | None:
+    return arms.evidence.prospect(best, rival, -margin) if _tell(arms, best, rival) else None
+
+
+def _evidence(arms: Arms, best: int, rival: int, log_odds: float, margin: float) -> float:
+    """Return the evidence that the best arm beats a rival, 0 if their rewards cannot be compared yet.
+
+    Without bounds, the difference of the means must also be large by its standard error, which rare rewards that have
+    come up in one arm only may not be: this removes winners, and adds none.
+    """
+    if not _tell(arms, best, rival):
+        return 0.0
+    found = arms.evidence.log_wealth(best, rival, -margin)
+    if arms.evidence.claim is CLIPPED and found >= log_odds:
+        one, two = arms.samples[best], arms.samples[rival]
+        gap, spread = one.mean - two.mean + margin, one.variance / one.n + two.variance / two.n
+        if gap <= 0.0 or 0.5 * gap**2 < log_odds * spread:
+            return 0.0
+    return found
+
+
+def _rival(arms: Arms, best: int, other: int, log_odds: float, margin: float) -> Rival:
+    found, tells = _evidence(arms, best, other, log_odds, margin), _tell(arms, best, other)
+    widest = arms.evidence.widest
+    low, high = arms.evidence.lead(best, other, log_odds, -margin) if tells else (-widest, widest)
+    if found < log_odds:
+        low = min(low, math.nextafter(-margin, -math.inf))
+    return Rival(arms.names[other], found, log_odds, arms.evidence.estimate(best, other), low, high)

@@ -106,7 +106,7 @@ class Asked(NewTrial):
             first = journal.records.trial(self.first)
             start, segment = self.trial if self.decider is not None else first.round, first.segment
         journal.add_trial(self.trial, self.arm)
-        journal.records.add(TrialRecord(self.arm, self.propensity, start, at, segment, self.unit))
+        journal.records.add(TrialRecord(self.arm, self.propensity, start, at, segment, self.unit), self.propensities)
 
 
 @dataclass(slots=True)
@@ -306,7 +306,8 @@ class FloorSet(Event):
 class WinnerDeclared(Event):
     """A winner was named: the arm, the question that it answers, and the number of trials at that time.
 
-    ``segment`` is that of the question, None in a study without segments.
+    ``segment`` is that of the question, None in a study without segments. ``claim`` names what is claimed, except in
+    earlier versions.
     """
 
     kind = 11
@@ -317,6 +318,7 @@ class WinnerDeclared(Event):
     trials: int
     proved: bool
     segment: str | None = None
+    claim: str | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> "WinnerDeclared":
@@ -325,7 +327,8 @@ class WinnerDeclared(Event):
         good = type(delta) is float and 0.0 < delta < 1.0 and type(arm) is int
         if not good or not isinstance(said, dict) or type(said["trials"]) is not int:
             raise FormatError(f"event {number} names the winner {arm!r} with {note!r}: the storage is damaged")
-        return cls(arm, delta, float(said["margin"]), said["trials"], bool(said["proved"]), said.get("segment"))
+        asked = said["trials"], bool(said["proved"]), said.get("segment"), said.get("claim")
+        return cls(arm, delta, float(said["margin"]), *asked)
 
     def columns(self) -> Columns:
         """Return the event as a row has it.
@@ -335,6 +338,7 @@ class WinnerDeclared(Event):
         """
         said: dict[str, Any] = {"margin": self.margin, "trials": self.trials, "proved": self.proved}
         said |= {} if self.segment is None else {"segment": self.segment}
+        said |= {} if self.claim is None else {"claim": self.claim}
         return None, self.arm, self.delta, None, json.dumps(said)
 
     def apply(self, journal: "Journal", at: float) -> None:
@@ -406,18 +410,12 @@ class Reopened(OfTrial):
         return [self] if record.status == ABANDONED and not record.late else []
 
 
-def _windows(row: Sequence[Any]) -> Event:
-    return WindowSet.of(row) if row[2] is None else WindowsClosed.of(row)
-
-
 EVENTS: Final[tuple[type[Event], ...]] = (
     *(ArmAdded, ArmRetired, Asked, Rewarded, Abandoned, Voided, Corrected, Noted, PastAdded, CallRecorded, FloorSet),
     *(WinnerDeclared, WindowSet, WindowsClosed, Reopened),
 )
-READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {
-    **{cls.kind: cls.of for cls in EVENTS},
-    WindowSet.kind: _windows,
-}
+READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {cls.kind: cls.of for cls in EVENTS}
+READERS[WindowSet.kind] = lambda row: (WindowSet if row[2] is None else WindowsClosed).of(row)
 
 
 def event_of(row: Sequence[Any]) -> Event:

@@ -43,6 +43,7 @@ class Journal(StudyView):
         self.winners: list[WinnerDeclared] = []
         self.view_of: dict[int, SegmentView] = {}  # by trial
         self.records = Records()
+        self.waited_again = 0  # how often a trial that had ended began to wait again
         self._n_closed = 0  # trials below have closed windows
         self._first_open = 0  # trials below are neither pending nor held
 
@@ -85,17 +86,18 @@ class Journal(StudyView):
     def open_trials_asked_by(self, asked: float) -> list[int]:
         """Return the trials with open windows that were asked by this time, up to the first one asked later."""
         n, trials = len(self.arm_of), self.records.trials
-        while self._first_open < n and not self._is_waiting(self._first_open):
+        while self._first_open < n and not self.is_waiting(self._first_open):
             self._first_open += 1
         found: list[int] = []
         for trial in range(self._first_open, n):
-            if self._is_waiting(trial):
+            if self.is_waiting(trial):
                 if trials[trial].asked_at > asked:
                     break
                 found.append(trial)
         return found
 
-    def _is_waiting(self, trial: int) -> bool:
+    def is_waiting(self, trial: int) -> bool:
+        """Whether the reward of a trial has yet to come, or to count."""
         return trial in self.pending or trial in self.held
 
     def _is_open(self, trial: int) -> bool:
@@ -234,6 +236,7 @@ class Journal(StudyView):
     def look_from(self, trial: int) -> None:
         """Look for windows that end from this trial on, because it waits again."""
         self._first_open = min(self._first_open, trial)
+        self.waited_again += 1
 
     def close_windows(self, trial: int) -> None:
         """Count the rewards that are held for the windows up to that of a trial."""
@@ -274,6 +277,8 @@ class Journal(StudyView):
                 view.add_arm()
         self.active[arm] = active
         for view in self._every():
+            if view.rest:
+                self.records.chances_of.pop(view.round, None)
             view.rest = []  # the round ends: arms of it that were not assigned never will be
 
     def _every(self) -> Iterator[StudyView]:

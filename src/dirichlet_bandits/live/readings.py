@@ -27,7 +27,7 @@ from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Readi
 from dirichlet_bandits.live.records import Trial, trial_of
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.live.winner import Question, assumed, check_question, established, winner
+from dirichlet_bandits.live.winner import Followed, Question, check_question, claim_of, claimed, established, winner
 from dirichlet_bandits.storage.events import CREATED, AuditRecord, Row, intact
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class OfWinner(Declared):
 class ReadWinner(OfWinner, Reading[Winner]):
     """Return the winner, or what is missing to name one. Nothing is stored, so a new winner may be withdrawn.
 
-    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    The probability of error is at most delta; `assumes` has what is assumed, such as that differences keep their sign.
     """
 
     def read(self, local: Local) -> Winner:
@@ -235,7 +235,7 @@ class ReadWinner(OfWinner, Reading[Winner]):
 class DeclareWinner(OfWinner, Change[Winner]):
     """Name the winner, if the rewards establish one, and store it: it stays. Otherwise return what is missing.
 
-    The probability of error is at most delta if each arm's rewards keep one mean; `assumes` says what else must hold.
+    The probability of error is at most delta; `assumes` has what is assumed, such as that differences keep their sign.
     """
 
     has_token: ClassVar[bool] = False
@@ -251,7 +251,8 @@ class DeclareWinner(OfWinner, Change[Winner]):
         if found.arm is None or found.established_at is not None:
             return []
         arm = study.journal.names.index(found.arm)
-        return [WinnerDeclared(arm, found.delta, found.margin, found.trials, found.proved, self.segment)]
+        asked = found.delta, found.margin, found.trials, found.proved
+        return [WinnerDeclared(arm, *asked, self.segment, claim_of(found))]
 
     def answer(self, study: Present, made: Sequence[Event]) -> Winner:
         settings = study.settings
@@ -261,7 +262,7 @@ class DeclareWinner(OfWinner, Change[Winner]):
 def found_winner(local: Local, question: Question) -> Winner:
     """Return the winner as of the last event, for which each question is answered once.
 
-    A dashboard asks every few seconds, and an answer takes one pass over all rewards.
+    A dashboard asks every few seconds. Evidence is brought up to date; the intervals take passes over all rewards.
     """
     settings, journal = local.settings, local.journal()
     checked_segment(question.segment, settings.segments)
@@ -270,7 +271,9 @@ def found_winner(local: Local, question: Question) -> Winner:
         local.answered = journal.tail, {}
     answers = local.answered[1]
     if question not in answers:
-        answers[question] = winner(journal, settings.policy, settings.limits, settings.direction, question)
+        given = settings.policy, settings.limits, settings.direction
+        followed = local.followed.setdefault(question.segment, Followed(*given))
+        answers[question] = winner(journal, *given, question, followed)
     return answers[question]
 
 
@@ -278,7 +281,7 @@ def named_winner(study: "ReadableStudy", segment: str | None = None) -> tuple[st
     """Return the winner that was stored for the default question, after how many trials, and what it assumes."""
     journal = local_of(study).journal()
     found = established(journal, Question(segment=segment))
-    return None if found is None else (journal.names[found.arm], found.trials, assumed(journal, study.policy))
+    return None if found is None else (journal.names[found.arm], found.trials, claimed(found).assumes)
 
 
 class TrialPage(NamedTuple):

@@ -96,6 +96,8 @@ class Records:
 
     def __init__(self) -> None:
         self.trials: list[TrialRecord] = []
+        self.chances_of: dict[int, bytes] = {}  # propensities of all arms, by the first trial of a round
+        self._latest = -1  # round whose propensities are kept; often, the next one has the same
         self.units: dict[str, UnitRecord] = {}
         self.voided: set[int] = set()
         self.late: set[int] = set()  # trials whose rewards were missing when their windows closed
@@ -103,8 +105,12 @@ class Records:
         self._trials_of: dict[str, list[int]] = {}  # by the token of their ask
         self._number_of: dict[str, int] = {}  # the first event of each other call with a token
 
-    def add(self, record: TrialRecord) -> None:
-        """Add the next trial."""
+    def add(self, record: TrialRecord, chances: bytes | None = None) -> None:
+        """Add the next trial, with the propensities of all arms if it begins a round."""
+        if chances is not None:
+            before = self.chances_of.get(self._latest)
+            self._latest = record.round
+            self.chances_of[record.round] = before if before == chances else chances
         self.trials.append(record)
         if record.asked_at > self.last_at:
             self.last_at = record.asked_at

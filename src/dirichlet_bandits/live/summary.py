@@ -1,7 +1,7 @@
 """The summary of a study: one row per arm, the best arm, and what was earned."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
-from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
-from dirichlet_bandits.inference.differences import lifts, sample
+from dirichlet_bandits.inference.differences import lifts
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.intervals import (
     BoundedMean,
@@ -229,14 +228,8 @@ def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Int
         for arm in journal.known_arms()
         if not math.isnan(values[arm])
     ]
-    return best_arm(judged, study.direction.larger_is_better, objective, _why_no_value(study.policy, study.pooled))
-
-
-def _why_no_value(policy: Policy, pooled: bool) -> str:
-    """Say why no arm can be judged."""
-    if not pooled:
-        return NO_REWARD
-    return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
+    pooled = ONE_BY_ONE if objective != "mean" else "no arm has a reward in every segment yet"
+    return best_arm(judged, study.direction.larger_is_better, objective, pooled if study.pooled else NO_REWARD)
 
 
 def _by_arm(journal: StudyView, trials: AbstractSet[int]) -> Ints:
@@ -253,7 +246,7 @@ def _intervals(journal: StudyView, level: float, bounds: Bounds) -> list[Interva
 
 def _lifts(journal: StudyView, level: float, base: int, bounds: Bounds) -> list[Interval]:
     """Return confidence sequences of the differences from the control's mean, which hold together at the level."""
-    return lifts([sample(x, bounds) for x in journal.told.by_arm(len(journal.names))], journal.since, base, level)
+    return lifts(journal.told.by_arm(len(journal.names)), bounds, journal.since, base, level)
 
 
 def _warnings(fragile: Sequence[str], doubtful: Sequence[str]) -> str:
@@ -322,20 +315,27 @@ def _probabilities(journal: StudyView, policy: Policy, direction: str, bounds: B
     return found
 
 
+def rows_by_arm(
+    summary: "pd.DataFrame", keys: Collection[str], written: Mapping[str, Callable[[Any], object]]
+) -> list[tuple[object, ...]]:
+    """Return a row per arm, its name and these columns, which some functions write; others are numbers."""
+    return [
+        (f"{arm}" if row["active"] else f"{arm} (retired)", *(written.get(key, float)(row[key]) for key in keys))
+        for arm, row in summary.iterrows()
+    ]
+
+
 def study_html(study: "ReadableStudy") -> str:
     """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
-    summary, best = study.summary(), study.best_arm
-    said = summary.attrs
+    summary = study.summary()
+    said, best = summary.attrs, summary.attrs["best_arm"]
     keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{in_percent(said['confidence'])} from"
     headers = {"told": "rewards", "value": said["objective"], "low": low, "high": "to"}
     headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
     headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"
     kinds: dict[str, Callable[[Any], object]] = {"told": int, "pending": int}
     kinds |= {"lift_percent": lift_percent, "probability_best": belief}
-    rows = [
-        (f"{arm}" if row["active"] else f"{arm} (retired)", *(kinds.get(key, float)(row[key]) for key in keys))
-        for arm, row in summary.iterrows()
-    ]
+    rows = rows_by_arm(summary, keys, kinds)
     below = [earnings(said)] if summary["told"].sum() else []
     below += [f"careful: {drift_words(said['drift'])}"] if said["drift"] else []
     below.append(f"interval: {said['interval']}")

@@ -97,6 +97,10 @@ class StudyView:
         """Return those of some trials of the study that are in this view, as it numbers them."""
         return trials
 
+    def id(self, trial: int) -> int:
+        """Return the number in the study of a trial of this view."""
+        return trial
+
     def add(self, trial: int, arm: int, counts: bool) -> None:
         """Add a pending trial."""
         self.arm_of.append(arm)
@@ -160,6 +164,10 @@ class SegmentView(StudyView):
     def number(self, trial: int) -> int:
         """Return the number in this segment of a trial of the study."""
         return bisect_left(self.ids, trial)
+
+    def id(self, trial: int) -> int:
+        """Return the number in the study of a trial of this segment."""
+        return self.ids[trial]
 
     def siblings(self) -> Sequence[StudyView]:
         """Return the views of the other segments."""

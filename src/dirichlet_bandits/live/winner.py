@@ -7,26 +7,32 @@ longer establish it, ``note`` is set.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.compiler.interrupts import shielded
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments import Mean
-from dirichlet_bandits.errors import ArgumentError
-from dirichlet_bandits.inference.differences import sample
+from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
+from dirichlet_bandits.inference.differences import CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Claim, Evidence
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.forecast import Rates
 from dirichlet_bandits.inference.intervals import Bounds
-from dirichlet_bandits.inference.winner import ASSUMES, DELTA, Arms, Winner, find_winner
+from dirichlet_bandits.inference.winner import DELTA, Arms, Winner, find_winner
 from dirichlet_bandits.live.direction import mirrored
 from dirichlet_bandits.live.events import WinnerDeclared
 from dirichlet_bandits.live.journal import Journal
+from dirichlet_bandits.live.records import TOLD
 from dirichlet_bandits.live.view import StudyView
-from dirichlet_bandits.policies import EqualSplit, Floored, Policy, TopTwo
+from dirichlet_bandits.policies import Policy
+from dirichlet_bandits.policies.propensity import propensities
+from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between
 
-_KEEP_TRYING: Final = EqualSplit, Floored, TopTwo  # all others leave some arms behind, with what these earned early
-_RECENT: Final = 0.5  # share of the latest trials from which present rates are computed
+_RECENT: Final = 0.5  # share of the latest trials from which present rates are computed,
+_LATEST: Final = 5000  # and most of them
 
 
 class Question(NamedTuple):
@@ -37,11 +43,96 @@ class Question(NamedTuple):
     segment: str | None = None
 
 
-def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
+class Followed:
+    """The evidence of a study or a segment, brought up to date with each round whose rewards are all known.
+
+    The lottery rule takes rounds in the order in which they were decided, with the rewards that they have now. So it
+    waits for the first trial whose reward may still come, whatever came after it. Rounds that a change of arms cut
+    short are left out, and abandoned and voided trials have no reward. If a reward changes that was counted, everything
+    is read again.
+    """
+
+    def __init__(self, policy: Policy, bounds: Bounds, direction: str) -> None:
+        self._policy, self._bounds, self._turn = policy, bounds, mirrored(direction, *bounds).turn
+        self._as_of: tuple[object, ...] = ()
+        self.evidence = Evidence(0, bounds)
+
+    def follow(self, view: StudyView) -> Evidence:
+        """Return the evidence of all rounds so far."""
+        as_of = view.whole, view.revision, view.whole.waited_again, len(view.names)
+        if as_of != self._as_of:  # a journal that was derived again is another one
+            self._as_of, self._read = as_of, 0
+            self._decided: list[int] = []  # trials that were decided here, and do not count yet, in order
+            self.evidence = Evidence(len(view.names), self._bounds)
+        records = view.whole.records.trials
+        new = [trial for trial in map(view.id, range(self._read, len(view.arm_of))) if trial not in view.whole.repeats]
+        self._read = len(view.arm_of)
+        self._decided += [trial for trial in new if not records[trial].past]
+        self._add_apart(view, [trial for trial in new if records[trial].past])
+        rounds: dict[int, list[int]] = {}
+        for trial in self._decided:
+            start = records[trial].round
+            if view.whole.is_waiting(trial):
+                rounds.pop(start, None)
+                break
+            if view.rest and start == view.round:
+                break
+            rounds.setdefault(start, []).append(trial)
+        self._decided = self._decided[sum(map(len, rounds.values())) :]
+        self._add_rounds(view, {start: rounds[start] for start in rounds if start in view.whole.records.chances_of})
+        return self.evidence
+
+    def _add_rounds(self, view: StudyView, rounds: dict[int, list[int]]) -> None:
+        """Add complete rounds; what a deterministic policy decided for certain was not drawn by lottery."""
+        if not rounds:
+            return
+        chances = np.zeros((len(rounds), len(view.names)))
+        for row, start in enumerate(rounds):
+            known = np.frombuffer(view.whole.records.chances_of[start], "<f8")
+            chances[row, : known.size] = known
+        certain = (chances == np.round(chances)).all(axis=1) & _is_certain(self._policy)
+        trials = list(rounds.values())
+        self._add_apart(view, [trial for k in np.flatnonzero(certain) for trial in trials[k]])
+        drawn = np.flatnonzero(~certain)
+        ids = [trial for k in drawn for trial in trials[k]]
+        rows = np.repeat(np.arange(drawn.size), [len(trials[k]) for k in drawn])
+        self.evidence.add_rounds(chances[drawn], rows, *self._told(view, ids))
+
+    def _add_apart(self, view: StudyView, trials: list[int]) -> None:
+        told = [trial for trial in trials if view.whole.records.trials[trial].status == TOLD]
+        self.evidence.add_apart(*self._told(view, told))
+
+    def _told(self, view: StudyView, trials: list[int]) -> tuple[Ints, Floats]:
+        """Return the arms of some trials, and their rewards, NaN if they have none; large ones are good."""
+        records = [view.whole.records.trials[trial] for trial in trials]
+        rewards = [one.reward if one.status == TOLD else np.nan for one in records]
+        return np.array([one.arm for one in records], np.int64), self._turn(np.array(rewards, np.float64))
+
+
+def _propensities(policy: Policy, histories: list[list[float]]) -> Floats:
+    return propensities(policy, histories)
+
+
+@lru_cache
+def _is_certain(policy: Policy) -> bool:
+    """Whether a policy decides without a lottery, except perhaps between arms that tie."""
+    low, high = policy.reward_bounds
+    low = low if np.isfinite(low) else min(0.0, high - 1.0)
+    high = high if np.isfinite(high) else low + 1.0
+    try:
+        chances = shielded(_propensities, policy, [[low, high, low], [high, high, low, high]])
+    except DirichletBanditsError:  # they depend on more than rewards
+        return False
+    return bool((chances == np.round(chances)).all())
+
+
+def winner(
+    journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question, followed: Followed | None = None
+) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, asked)
-    part = journal.of(asked.segment)
-    found = replace(_judged(part, policy, bounds, direction, asked), assumes=assumed(journal, policy))
+    evidence = (followed or Followed(policy, bounds, direction)).follow(journal.of(asked.segment))
+    found = _judged(journal.of(asked.segment), evidence, policy, bounds, direction, asked)
     before = established(journal, asked)
     if before is None:
         return found
@@ -50,16 +141,21 @@ def winner(journal: Journal, policy: Policy, bounds: Bounds, direction: str, ask
         note = f"the present rewards would not establish it ({found.reason})"
     elif found.arm != name:
         note = f"the present rewards would establish {found.arm} instead"
-    words = f"established after {before.trials:,} trials"
-    return replace(found, arm=name, established_at=before.trials, reason=words, note=note)
+    words, claim = f"established after {before.trials:,} trials", claimed(before)
+    found = replace(found, arm=name, established_at=before.trials, reason=words, note=note)
+    return replace(found, proved=before.proved, method=claim.method, assumes=claim.assumes)
 
 
-def assumed(journal: Journal, policy: Policy) -> str:
-    """Return what a winner of a study assumes, in words."""
-    floors = journal.floors()
-    if isinstance(policy, _KEEP_TRYING) or (floors is not None and floors[journal.active_arms()].all()):
-        return ASSUMES
-    return f"{ASSUMES} and levels do not move (there is no floor)"
+def claim_of(found: Winner) -> str:
+    """Return the name of what a winner claims, as it is stored."""
+    return next(claim.name for claim in CLAIMS.values() if claim.method == found.method)
+
+
+def claimed(winner: WinnerDeclared) -> Claim:
+    """Return what a stored winner claims; those of earlier versions were named by counts."""
+    if winner.claim is not None:
+        return CLAIMS[winner.claim]
+    return PAIR_BET._replace(method="statistic of the counts, of an earlier version") if winner.proved else COUNTS
 
 
 def check_question(policy: Policy, asked: Question) -> None:
@@ -77,31 +173,45 @@ def established(journal: Journal, asked: Question) -> WinnerDeclared | None:
     return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
 
 
-def _judged(journal: StudyView, policy: Policy, bounds: Bounds, direction: str, asked: Question) -> Winner:
+def _judged(
+    journal: StudyView, evidence: Evidence, policy: Policy, bounds: Bounds, direction: str, asked: Question
+) -> Winner:
     """Return the winner as the present rewards establish it."""
-    rewards, turn = journal.told.by_arm(len(journal.names)), mirrored(direction, *bounds).turn
+    rewards = None if evidence.bounded else journal.told.by_arm(len(journal.names))
     active = journal.active_arms()
-    arms = Arms(journal.names, journal.since, active, [sample(turn(x), bounds) for x in rewards])
+    arms = Arms(journal.names, journal.since, active, evidence.samples(rewards), evidence)
     rates = _rates(journal, policy, active)
     found = find_winner(arms, float(asked.delta), float(asked.margin), len(journal.arm_of), rates)
-    held = "" if found.leader is not None else _held(len(journal.numbered(journal.whole.held.keys())))
-    changed = drifting(rewards, journal.since, bounds)
-    return replace(found, reason=found.reason + held, drift=tuple(journal.names[arm] for arm in changed))
+    waits = "" if found.arm is not None else _waits(journal, evidence)
+    if evidence.claim in (LOTTERY, CLIPPED):
+        return replace(found, reason=found.reason + waits)
+    changed = [journal.names[arm] for arm in drifting(journal.told.by_arm(len(journal.names)), journal.since, bounds)]
+    if changed and found.arm is not None and evidence.claim is COUNTS:
+        found = replace(found, arm=None, more=None, reason=f"{found.arm} leads, but {drift_words(changed)}")
+    return replace(found, reason=found.reason + waits, drift=tuple(changed))
 
 
-def _held(rewards: int) -> str:
-    if rewards == 0:
+def _waits(journal: StudyView, evidence: Evidence) -> str:
+    """Say which rewards do not count yet."""
+    told, counted = len(journal.told.rewards), sum(int(one.n) for one in evidence.samples(None))
+    held = len(journal.numbered(journal.whole.held.keys()))
+    if held:
+        return " (1 is held until its window closes)" if held == 1 else f" ({held:,} are held until windows close)"
+    if told == counted:
         return ""
-    return " (1 is held until its window closes)" if rewards == 1 else f" ({rewards:,} are held until windows close)"
+    first = next((trial for trial in journal.pending if trial not in journal.repeats), None)
+    behind = "a round that is not finished" if first is None else f"trial {journal.id(first)}, which is pending"
+    return f" ({told - counted:,} later {'reward waits' if told - counted == 1 else 'rewards wait'} for {behind})"
 
 
 def _rates(journal: StudyView, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
-    counted = np.delete(np.array(journal.arm_of, np.int64), list(journal.repeats))
-    recent = counted[int(_RECENT * counted.size) :]
+    trials, n = len(journal.arm_of), len(journal.arm_of) - len(journal.repeats)
+    latest = range(max(trials - _LATEST, int(_RECENT * trials)), trials)
+    recent = np.array([journal.arm_of[trial] for trial in latest if trial not in journal.repeats], np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     every = journal.floors()
     floors = np.zeros(len(active)) if every is None else every[list(active)]
     by_policy = np.maximum(counts - recent.size * floors, 0.0)
     shares = by_policy / by_policy.sum() if by_policy.any() else np.full(len(active), 1.0 / len(active))
-    return Rates(counted.size, shares, floors, fades=policy.guarantee not in ("linear", "none known"))
+    return Rates(n, shares, floors, fades=policy.guarantee not in ("linear", "none known"))

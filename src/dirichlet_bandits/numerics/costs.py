@@ -83,10 +83,6 @@ CONTEST_STEPS: Final = 16
 CONTEST_SHARE: Final = 64
 """... plus one step per this many pulls so far."""
 
-STATISTIC_POINTS: Final = 4096
-"""Largest number of rewards, or of grid steps that replace them, for computing the evidence that an arm is better:
-1.5 ms."""
-
 SPLINE_REWARDS: Final = 80
 """With more rewards, kept contours give the density of a reweighted mean faster than splines."""
 

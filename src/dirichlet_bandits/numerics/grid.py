@@ -1,7 +1,8 @@
 """Count rewards in [0, 1] on a grid, so that the cost of the evidence between arms does not grow with their number.
 
-A reward between two points of the grid counts as both, in the proportion that keeps its mean, as in
-``numerics/kinf_statistic.py``. So the evidence can only become smaller, by about n (lam / POINTS)^2 / 8 per arm.
+A reward between two points of the grid counts as both, in the proportion that keeps its mean. log(1 - lam (x - m)) is
+concave in x, so the evidence (``numerics/kinf_statistic.py``) can only become smaller, by about n (lam / POINTS)^2 / 8
+per arm.
 Rewards of 0 and 1, and all multiples of 1 / POINTS, are counted exactly.
 """
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Replay, Study

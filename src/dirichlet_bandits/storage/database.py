@@ -68,11 +68,11 @@ class DatabaseStorage:
         named = sa.select(studies.c.id).where(studies.c.name == sa.bindparam("name"))
         later = (table.c.study == named.scalar_subquery()) & (table.c.number > sa.bindparam("after"))
         fields = [table.c[field] for field in Row._fields]
-        self._without_data = without = [sa.null().label("data") if field is table.c.data else field for field in fields]
-        everything, most = (sa.select(*columns).where(later).order_by(table.c.number) for columns in (fields, without))
+        self._without_data = [sa.null().label("data") if field is table.c.data else field for field in fields]
+        wanted = sa.select(*fields).where(later).order_by(table.c.number)
         # Compiled to text once: building a statement again would cost more than SQLite needs to run it.
-        self._read, self._read_data, self._lock_study = (
-            statement.compile(self._engine).string for statement in (most, everything, named.with_for_update())
+        self._read, self._lock_study = (
+            statement.compile(self._engine).string for statement in (wanted, named.with_for_update())
         )
         names = ", ".join(column.name for column in table.c)
         marks = ", ".join(["?" if sqlite else "%s"] * len(table.c))  # tuples take half of the time of dicts
@@ -234,7 +234,7 @@ class DatabaseStorage:
         return self._patiently(attempt)
 
     def _select(self, cursor: Any, name: str, after: int, data: bool = False) -> Sequence[Row]:
-        cursor.execute(self._read_data if data else self._read, {"name": name, "after": after})
+        cursor.execute(self._read, {"name": name, "after": after})
         rows: Sequence[Any] = cursor.fetchall()  # plain tuples take a third of the time of SQLAlchemy's rows
         return [Row(*row) for row in rows] if data else rows
 
@@ -397,7 +397,5 @@ def _after_forks(in_child: bool) -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_before_forks,
-        after_in_parent=partial(_after_forks, False),
-        after_in_child=partial(_after_forks, True),
+        before=_before_forks, after_in_parent=partial(_after_forks, False), after_in_child=partial(_after_forks, True)
     )

@@ -90,7 +90,7 @@ class Transaction(Protocol):
     """Exclusive access to one study: no other client can append to it until the transaction ends."""
 
     def read(self, after: int) -> Sequence[Row]:
-        """Return the events with numbers above ``after``, in order, without ``data``; maybe as plain tuples."""
+        """Return the events with numbers above ``after``, in order, maybe as plain tuples."""
 
     def settings(self) -> Settings:
         """Return the settings with which the study was created."""
@@ -140,8 +140,8 @@ class Storage(Protocol):
     def read(self, name: str, after: int = -1, data: bool = False) -> Sequence[Row]:
         """Return the events with numbers above ``after``, in order, as of one moment.
 
-        Without ``data``, that field may be None, and the events may be plain tuples in the order of the fields, so that
-        a study of hundreds of thousands of trials is read in a second.
+        Without ``data``, the events may be plain tuples in the order of the fields, and events other than asks may lack
+        their data, so that a study of hundreds of thousands of trials is read in a second.
         """
 
     def newest(self, name: str, limit: int, below: int | None = None, trial: int | None = None) -> list[Row]:

@@ -37,7 +37,7 @@ class GridTally(NamedTuple):
 class TopTwo(BoundedPolicy):
     """Top-two sampling: pull the arm with the best mean with probability ``beta``, else its closest rival.
 
-    The evidence Z_a that the leader b is better than arm a is the same by which a live study names its winner,
+    The evidence Z_a that the leader b is better than arm a is
 
         Z_a = min over m of  N_b Kinf-(F_b, m) + N_a Kinf(F_a, m),
 

@@ -16,7 +16,7 @@ from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.index import random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.policies.npts.rule import NPTS
-from dirichlet_bandits.policies.resampled_index import resampled_index
+from dirichlet_bandits.policies.npts.weighted import resampled_index
 from dirichlet_bandits.types import Floats
 
 

@@ -15,6 +15,8 @@ from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.live.operations import AddTrials
 from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies.registry import all_policies, has_propensities
@@ -77,7 +79,7 @@ def import_rows(request: Request, studies: ChangingAny, sent: Annotated[Sent, Fo
     try:
         table = sent.table()
         frame = read_file(table, sent.columns(table), study)
-        study.add_trials(frame, token=sent.token)
+        local_of(study).do(AddTrials(read_past(frame)), sent.token)
     except DirichletBanditsError as error:
         return _previewed(request, study, sent, refusal=error)
     return back_to(study.name, imported=len(frame["arm"]))
