@@ -11,7 +11,7 @@ from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import exact_value
-from dirichlet_bandits.policies.npts.weighted import log_ceiling, resampled_index
+from dirichlet_bandits.policies.npts.rule import log_ceiling, resampled_index
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, update_all
 
 TOP = 40.0

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dirichlet_bandits.display import tables
-from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.environments.environment import Environment, RewardLaw, digest, law_identity, pickled
 from dirichlet_bandits.environments.laws import Empirical, Law
 from dirichlet_bandits.environments.objective import Mean, Objective
@@ -127,10 +126,6 @@ class Bandit(Environment):
     def best(self) -> str:
         """Name of the arm with the largest value (the first one, if several tie)."""
         return self.names[int(self.values.argmax())]
-
-    @property
-    def guarantees(self) -> Assumption:
-        return Assumption.REWARDS | super().guarantees
 
     def values_over(self, horizon: int) -> Floats:
         return np.tile(self.values, (horizon, 1))

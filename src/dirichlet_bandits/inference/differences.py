@@ -36,7 +36,7 @@ from dirichlet_bandits.inference.pair_bet import Counts
 from dirichlet_bandits.types import Floats, Ints
 
 
-class Claim(NamedTuple):
+class WinnerMethod(NamedTuple):
     """What a winner claims: the method, whether it is proved for all distributions, and what it assumes, in words."""
 
     name: str
@@ -45,26 +45,26 @@ class Claim(NamedTuple):
     assumes: str
 
 
-LOTTERY: Final = Claim(
+LOTTERY: Final = WinnerMethod(
     "lottery",
     True,
     "lottery rule: any rewards within the bounds",
     "if the differences between the arms keep their sign",
 )
-PAIR_BET: Final = Claim(
+PAIR_BET: Final = WinnerMethod(
     "pair bet",
     True,
     "pair bet: any rewards within the bounds",
     "if each arm's rewards keep one mean",
 )
-CLIPPED: Final = Claim(
+CLIPPED: Final = WinnerMethod(
     "clipped lottery",
     False,
     "clipped lottery rule: any rewards of the same distribution",
     "if the winner's rewards are distributed like a rival's, or less favorably, however they drift "
     "(for equal means of differently shaped rewards, this is an approximation)",
 )
-COUNTS: Final = Claim(
+COUNTS: Final = WinnerMethod(
     "counts",
     False,
     "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards",
@@ -165,7 +165,7 @@ class Evidence:
         return sum(one.n for one in self._moments_apart)
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> WinnerMethod:
         """What a winner by this evidence claims."""
         if self.bounded:
             return PAIR_BET if self.n_apart else LOTTERY

@@ -27,7 +27,15 @@ from dirichlet_bandits.live.operation import READ, WRITE, Change, Present, Readi
 from dirichlet_bandits.live.records import Trial, trial_of
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.settings import StudySettings
-from dirichlet_bandits.live.winner import Followed, Question, check_question, claim_of, claimed, established, winner
+from dirichlet_bandits.live.winner import (
+    LotteryEvidence,
+    Question,
+    check_question,
+    claim_of,
+    claimed,
+    established,
+    winner,
+)
 from dirichlet_bandits.storage.events import CREATED, AuditRecord, Row, intact
 
 if TYPE_CHECKING:
@@ -272,7 +280,7 @@ def found_winner(local: Local, question: Question) -> Winner:
     answers = local.answered[1]
     if question not in answers:
         given = settings.policy, settings.limits, settings.direction
-        followed = local.followed.setdefault(question.segment, Followed(*given))
+        followed = local.followed.setdefault(question.segment, LotteryEvidence(*given))
         answers[question] = winner(journal, *given, question, followed)
     return answers[question]
 
