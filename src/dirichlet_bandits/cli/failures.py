@@ -169,7 +169,7 @@ class _Stderr(logging.Handler):
 
 def log_to_stderr() -> None:
     """Print every record of the package, with the time."""
-    from dirichlet_bandits.display.logs import LOGGER
+    from dirichlet_bandits.display import LOGGER
 
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         handler = _Stderr()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
@@ -340,7 +340,7 @@ def study_html(study: "ReadableStudy") -> str:
     caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials, rewards{study.settings.in_unit}"
     caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
-    return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
+    return tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
 
 
 # Arms over all segments of a study: means as if every segment had tried each arm in the same proportion
