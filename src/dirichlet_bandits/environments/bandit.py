@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.environments.environment import Environment, RewardLaw, digest, law_identity, pickled
 from dirichlet_bandits.environments.laws import Empirical, Law
 from dirichlet_bandits.environments.objective import Mean, Objective
@@ -208,7 +208,7 @@ class Bandit(Environment):
                 std,
                 *([float(value)] if judged else []),
                 float(gap),
-                html_tables.interval_bar(mean - side, mean, mean + side, bounds),
+                tables.interval_bar(mean - side, mean, mean + side, bounds),
             )
             for name, law, mean, std, side, value, gap in zip(
                 self.names, self.arms, self.means, stds, sides, self.values, self.gaps, strict=True
@@ -216,7 +216,7 @@ class Bandit(Environment):
         ]
         headers = ["arm", "law", "mean", "std", *judged, "gap", "mean ± std"]
         best = int(self.values.argmax())
-        return html_tables.table(f"{len(self)} arms; the best is bold", headers, rows, marked=best)
+        return tables.table(f"{len(self)} arms; the best is bold", headers, rows, marked=best)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {arm!r}" for name, arm in zip(self.names, self.arms, strict=True))

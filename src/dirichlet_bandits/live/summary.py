@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
@@ -223,11 +223,8 @@ def _values(study: Summarized, rewards: Sequence[Floats], means: Sequence[float]
 
 def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Interval]) -> Best:
     journal, objective = study.journal, study.policy.objective.name
-    judged = [
-        Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm])
-        for arm in journal.known_arms()
-        if not math.isnan(values[arm])
-    ]
+    known = [arm for arm in journal.known_arms() if not math.isnan(values[arm])]
+    judged = [Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm]) for arm in known]
     pooled = ONE_BY_ONE if objective != "mean" else "no arm has a reward in every segment yet"
     return best_arm(judged, study.direction.larger_is_better, objective, pooled if study.pooled else NO_REWARD)
 
@@ -343,7 +340,7 @@ def study_html(study: "ReadableStudy") -> str:
     caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials, rewards{study.settings.in_unit}"
     caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
-    return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
+    return tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
 
 
 # Arms over all segments of a study: means as if every segment had tried each arm in the same proportion

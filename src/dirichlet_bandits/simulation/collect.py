@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.environments.environment import digest, pickled

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, Stat
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import events as stored
 from dirichlet_bandits.storage import schema
