@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import outputs, tables
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.display.numbers import in_percent, interval, number
@@ -51,11 +51,11 @@ def compare(
     ] = None,
     replications: Annotated[int, typer.Option(help="Number of times each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: outputs.Workers = None,
+    workers: tables.Workers = None,
     out: Annotated[Path | None, typer.Option(help="File for a plot of the ranking: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: outputs.Quiet = False,
+    quiet: tables.Quiet = False,
 ) -> None:
     """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 
@@ -77,7 +77,7 @@ def compare(
     """
     form = tables.form_of(as_json, as_csv)
     if out is not None:
-        outputs.check_picture("--out", out)
+        tables.check_picture("--out", out)
     columns = {"arm": arm, "reward": reward, "wide": wide, "forgiving": forgiving}
     bandit = _bandit(file, columns, level) if period is None else _periods(file, period, horizon, columns, level)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)

@@ -3,8 +3,8 @@
 A script is for an environment that changes, reports late or works in batches. Before a replication, all rewards that
 the arms could give are drawn, and a :class:`Script` says how they are read and when they become known. All that is
 specific to an environment is in them, so the loop is compiled once per policy. Pulls are those of any run
-(``run.py``), whose rewards are taken from a table instead of a generator. The plain loop is 15 to 60 % faster, because
-it draws only the rewards that are pulled and updates the policy at once.
+(``run.py``), whose rewards are taken from a table instead of a generator. The plain loop is separate because it is
+six times as fast for Thompson Sampling: it draws only the rewards that are pulled, and updates the policy at once.
 
 Decisions follow the rules of live studies. Before a decision, the rewards that are due are reported in the order of
 their due times, then of their pulls; then the policy learns which rewards are outstanding. An arm that was never tried
@@ -348,24 +348,24 @@ def dispatch(script: Script, mail: Mail, reports: Reports, clock: int, arm: int,
     post(mail, clock, clock + 1 + min(delay, script.window), arm, value)
 
 
-def play_script(
-    policy: Any,
-    setup: Setup,
-    table: ArmTable,
-    script: Script,
-    seeds: Words,
-    streams: Streams,
-    control: Ints,
-    outcome: Outcome,
+class ScriptRun(NamedTuple):
+    """A script in progress: the rewards in transit, the reports, and where it is."""
+
+    script: Script
+    mail: Mail
+    reports: Reports
+    counts: Ints  # the next batch, the time of the last report, the segment, arms and reports that the policy knows
+
+
+@functools.partial(shared, sources_of=verbs.policy_sources)
+def play_known(
+    policy: Any, state: Any, run: Run, game: ScriptRun, rng: np.random.Generator, spare: np.random.Generator
 ) -> int:
-    """Play one replication of a script, write its row, and return what became of it."""
-    rng, n_arms, horizon = streams.rng, table.kinds.size, setup.horizon
-    run = start(setup, table, seeds, rng, streams.words, control)
-    start_stream(rng, streams.words, seeds[n_arms])
-    mail, reports = new_mail(horizon), new_reports(n_arms, horizon)
-    state, now, single = verbs.init(policy, n_arms), run.progress[0], np.empty(1, np.int64)
-    batch, seen, segment = 0, 0, 0
-    known, read = 0, 0  # arms that the policy knows, and reports that it has read
+    """Play until another arm has its first reward; return how many arms have one, 0 at the end."""
+    state, run, game, rng = borrowed(state), borrowed(run), borrowed(game), borrowed(rng)
+    (script, mail, reports, counts), now, control = game, run.progress[0], run.control
+    batch, seen, segment, known, read = counts
+    n_arms, single = run.pulls.size, np.empty(1, np.int64)
     while not ended(run.progress):
         if control[CANCEL]:
             now.status = CANCELED
@@ -376,11 +376,11 @@ def play_script(
         if known < n_arms:
             chosen = untried(reports.received + reports.outstanding, reports.received, script.fewest)
             # What the policy draws must not depend on delays, so only the first order comes from its own stream.
-            shuffle(chosen, rng if now.clock == 0 else streams.spare)
+            shuffle(chosen, rng if now.clock == 0 else spare)
         if chosen.size == 0:
             if known < n_arms and np.count_nonzero(reports.received) > known:
-                known, read = renumber(reports), 0
-                state = verbs.init(policy, known)
+                counts[0], counts[1], counts[2], counts[3], counts[4] = batch, seen, segment, renumber(reports), 0
+                return counts[3]
             while read < reports.number[0]:  # not a function: passing the state there and back takes longer
                 arm = reports.arms[read]
                 verbs.note(policy, state, reports.pulls[read], now.clock)
@@ -401,6 +401,27 @@ def play_script(
             now.regret += run.gaps[clock, arm]
             reward = pull(run, arm)
             dispatch(script, mail, reports, clock, arm, column, reward)
+    return 0
+
+
+def play_script(
+    policy: Any,
+    setup: Setup,
+    table: ArmTable,
+    script: Script,
+    seeds: Words,
+    streams: Streams,
+    control: Ints,
+    outcome: Outcome,
+) -> int:
+    """Play one replication of a script, write its row, and return what became of it."""
+    rng, n_arms = streams.rng, table.kinds.size
+    run = start(setup, table, seeds, rng, streams.words, control)
+    start_stream(rng, streams.words, seeds[n_arms])
+    game = ScriptRun(script, new_mail(setup.horizon), new_reports(n_arms, setup.horizon), np.zeros(5, np.int64))
+    known = n_arms
+    while known > 0:
+        known = play_known(policy, verbs.init(policy, known), run, game, rng, streams.spare)
     finish(run, outcome, 0)
     return status(run.progress)
 

@@ -223,11 +223,8 @@ def _values(study: Summarized, rewards: Sequence[Floats], means: Sequence[float]
 
 def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Interval]) -> Best:
     journal, objective = study.journal, study.policy.objective.name
-    judged = [
-        Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm])
-        for arm in journal.known_arms()
-        if not math.isnan(values[arm])
-    ]
+    known = [arm for arm in journal.known_arms() if not math.isnan(values[arm])]
+    judged = [Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm]) for arm in known]
     pooled = ONE_BY_ONE if objective != "mean" else "no arm has a reward in every segment yet"
     return best_arm(judged, study.direction.larger_is_better, objective, pooled if study.pooled else NO_REWARD)
 

@@ -45,7 +45,7 @@ _TANGENT: Final = record_type(Tangent)
 _DRAW: Final = record_type(Draw)
 
 
-class Challengers(NamedTuple):
+class ContestRecords(NamedTuple):
     """What is known of all arms: power sums, polynomials, tangents and draws, one record per arm.
 
     There are also the bound of the rewards, contours, groups of old rewards, and the stored values of an error bound
@@ -63,9 +63,9 @@ class Challengers(NamedTuple):
 
 
 @shared
-def new_challengers(n_arms: int, upper: float) -> Challengers:
+def new_challengers(n_arms: int, upper: float) -> ContestRecords:
     """Return empty records of all arms."""
-    return Challengers(
+    return ContestRecords(
         upper,
         np.zeros(n_arms, POWER_SUMS),
         np.zeros(n_arms, POLYNOMIAL),
@@ -78,7 +78,7 @@ def new_challengers(n_arms: int, upper: float) -> Challengers:
 
 
 @jit
-def learn(state: History, challengers: Challengers, arm: int) -> None:
+def learn(state: History, challengers: ContestRecords, arm: int) -> None:
     """Update the power sums and the polynomial of an arm."""
     sums = challengers.sums[arm]
     if sums.known < state.pulls[arm]:
@@ -93,7 +93,7 @@ def log_tangent(tangent: Tangent, v: float) -> float:
 
 
 @shared
-def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: float) -> tuple[float, float, bool]:
+def log_density_of(challengers: ContestRecords, arm: int, x: Floats, b: float, v: float) -> tuple[float, float, bool]:
     """Return log f(v), its slope, and whether they are accurate; the contour is rebuilt where it does not cover v."""
     stored = challengers.contours[arm]
     log_f, slope, error = log_density(stored, v, b)
@@ -104,7 +104,7 @@ def log_density_of(challengers: Challengers, arm: int, x: Floats, b: float, v: f
 
 
 @shared
-def refresh_tangent(state: History, challengers: Challengers, arm: int, v: float, room: float) -> None:
+def refresh_tangent(state: History, challengers: ContestRecords, arm: int, v: float, room: float) -> None:
     """Make sure that the arm has a tangent for all its rewards that touches no farther from v than ``room``.
 
     For a new tangent, the arm's contour takes in the rewards that it lacks, or is rebuilt. If it is not accurate, as
@@ -126,7 +126,7 @@ def refresh_tangent(state: History, challengers: Challengers, arm: int, v: float
 
 
 @shared
-def is_largest(state: History, challengers: Challengers, arm: int, v: float, rng: np.random.Generator) -> bool:
+def is_largest(state: History, challengers: ContestRecords, arm: int, v: float, rng: np.random.Generator) -> bool:
     """Whether a number v drawn from the arm's tangent above the foot is its index, and above all other far indices."""
     x = rewards(state, arm)
     log_f, _, accurate = log_density_of(challengers, arm, x, challengers.upper, v)
@@ -146,7 +146,7 @@ def is_largest(state: History, challengers: Challengers, arm: int, v: float, rng
 
 
 @shared
-def index_below(state: History, challengers: Challengers, arm: int, v: float, u: float) -> bool:
+def index_below(state: History, challengers: ContestRecords, arm: int, v: float, u: float) -> bool:
     """Whether u < P(index < v) for an arm.
 
     Bounds or the distribution function decide; where the index hardly ever lies, the edge of that region decides.

@@ -53,7 +53,7 @@ from dirichlet_bandits.numerics.costs import (
 from dirichlet_bandits.numerics.expansion import normal_below
 from dirichlet_bandits.numerics.resampling import weighted_sum
 from dirichlet_bandits.policies.npts.challengers import (
-    Challengers,
+    ContestRecords,
     index_below,
     is_largest,
     learn,
@@ -67,7 +67,7 @@ from dirichlet_bandits.types import Ints
 
 
 @jit
-def draw_index(state: History, challengers: Challengers, arm: int, rng: np.random.Generator) -> None:
+def draw_index(state: History, challengers: ContestRecords, arm: int, rng: np.random.Generator) -> None:
     """Draw an index, measured from the bound: either bounds on it or the index itself."""
     drawn, fitted = challengers.draws[arm], challengers.polynomials[arm]
     if fitted.reach > 0.0:
@@ -80,7 +80,7 @@ def draw_index(state: History, challengers: Challengers, arm: int, rng: np.rando
 
 
 @shared
-def drawn_below(state: History, challengers: Challengers, arm: int, v: float) -> bool:
+def drawn_below(state: History, challengers: ContestRecords, arm: int, v: float) -> bool:
     """Whether the index drawn for the arm lies below v, measured from the bound."""
     drawn = challengers.draws[arm]
     if v <= drawn.low or v >= drawn.high:
@@ -89,7 +89,7 @@ def drawn_below(state: History, challengers: Challengers, arm: int, v: float) ->
 
 
 @shared
-def index_is_larger(state: History, challengers: Challengers, first: int, second: int) -> bool:
+def index_is_larger(state: History, challengers: ContestRecords, first: int, second: int) -> bool:
     """Whether the first of two indices whose bounds overlap is larger.
 
     Finer bounds decide, or else a search for a number between the indices.
@@ -118,7 +118,7 @@ def index_is_larger(state: History, challengers: Challengers, first: int, second
 
 @jit
 def better(
-    state: History, challengers: Challengers, best: int, ties: int, arm: int, rng: np.random.Generator
+    state: History, challengers: ContestRecords, best: int, ties: int, arm: int, rng: np.random.Generator
 ) -> tuple[int, int]:
     """Return the arm with the largest index so far and how many arms tie for it, after one more arm."""
     if best < 0:
@@ -134,7 +134,7 @@ def better(
 
 
 @shared
-def split(state: History, challengers: Challengers, order: Ints, leader: int) -> tuple[int, float]:
+def split(state: History, challengers: ContestRecords, order: Ints, leader: int) -> tuple[int, float]:
     """Put the near arms first and set the masses of the others; return how many are near, and the foot."""
     fitted, tangents = challengers.polynomials, challengers.tangents
     near, far, total = 0, order.size, 0.0
@@ -162,7 +162,7 @@ def split(state: History, challengers: Challengers, order: Ints, leader: int) ->
 
 @shared
 def far_winner(
-    state: History, challengers: Challengers, total: float, foot: float, best: int, rng: np.random.Generator
+    state: History, challengers: ContestRecords, total: float, foot: float, best: int, rng: np.random.Generator
 ) -> int:
     """Return the far arm that is pulled when the clock rings, or else the best of the near arms."""
     arm = ringing_arm(challengers.tangents["mass"], total, rng)
@@ -173,7 +173,7 @@ def far_winner(
 
 @jit
 def largest_index(
-    state: History, challengers: Challengers, order: Ints, near: int, foot: float, rng: np.random.Generator
+    state: History, challengers: ContestRecords, order: Ints, near: int, foot: float, rng: np.random.Generator
 ) -> tuple[int, bool]:
     """Return the arm with the largest index, and whether far arms were drawn.
 
@@ -191,7 +191,7 @@ def largest_index(
 
 @shared
 def contest(
-    state: History, run: Run, challengers: Challengers, order: Ints, leader: int, rng: np.random.Generator
+    state: History, run: Run, challengers: ContestRecords, order: Ints, leader: int, rng: np.random.Generator
 ) -> None:
     """Play some steps while there is room for rewards."""
     state, run, challengers, rng = borrowed(state), borrowed(run), borrowed(challengers), borrowed(rng)
