@@ -85,7 +85,7 @@ class Local(Named):
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
         self.answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, winners by question
-        self.followed: dict[str | None, Followed] = {}  # the evidence for winners, by segment
+        self.followed: dict[tuple[str | None, str], Followed] = {}  # the evidence for winners, by segment and claim
         self._renew_lock()
         fresh_locks_in_children(self)
 
