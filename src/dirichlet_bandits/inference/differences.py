@@ -274,13 +274,16 @@ class Evidence:
             cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
             return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * self._spread(b, a, _PRIOR))
 
-        width = self._unit * (math.sqrt(2.0 * log_odds * squares) / weight + 1.0 / weight)
-        step = 2.0 ** math.floor(math.log2(width / _GRID))  # it depends on the rewards, and not on earlier calls
-        found = self._on_grid((b, a, log_odds), math.floor(self._unit * total / weight / step), step)
+        step = (math.sqrt(2.0 * log_odds * squares) + self.bounded) / weight / _GRID
+        if step <= 0.0:  # all rewards are equal
+            return -self.widest
+        if self.bounded:  # the same step as before, most of the time
+            step = 2.0 ** math.floor(math.log2(step))
+        found = self._unit * self._on_grid((b, a, log_odds), math.floor(total / weight / step), step)
         return max(found, h) if self.log_wealth(b, a, h) >= log_odds else found
 
     def _on_grid(self, key: tuple[int, int, float], middle: int, step: float) -> float:
-        """Return the largest multiple of the step that is excluded; the search begins at about the ``middle``."""
+        """Return the largest multiple of the step, in units, that is excluded; the search begins at the ``middle``."""
         (b, a, log_odds), lasts = key, self.claim in (LOTTERY, CLIPPED)
         low, high, gap = None, None, 2 * _GRID
         if lasts and key in self._ends and self._ends[key][1] == step:  # what is excluded stays excluded
@@ -290,15 +293,14 @@ class Evidence:
             low += 1
 
         def beats(place: int) -> bool:
-            at = place * step / self._unit
-            return self._with_apart(self._wealth(b, a, at), b, a, at) >= log_odds
+            return self._with_apart(self._wealth(b, a, place * step), b, a, place * step) >= log_odds
 
-        lowest = math.ceil(-self.widest / step) if self.bounded else -(10**12)
+        lowest = math.ceil(-1.0 / step) if self.bounded else -(10**12)
         while low is None:
             place = max((middle if high is None else high) - gap, lowest)
             low, high, gap = (place, high, gap) if beats(place) else (None, place, 4 * gap)
             if high == lowest:
-                return -self.widest
+                return -self.widest / self._unit
         gap = _GRID
         while high is None:
             place = max(low, middle) + gap
@@ -307,7 +309,7 @@ class Evidence:
             place = (low + high) // 2
             low, high = (place, high) if beats(place) else (low, place)
         if lasts:
-            self._ends[key] = low, step, self._wealth(b, a, high * step / self._unit)
+            self._ends[key] = low, step, self._wealth(b, a, high * step)
         return low * step
 
     def prospect(self, b: int, a: int, h: float) -> Prospect | None:

@@ -8,6 +8,7 @@ longer establish it, ``note`` is set.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -214,8 +215,8 @@ def _waits(journal: StudyView, evidence: Evidence) -> str:
 def _rates(journal: StudyView, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
     trials, n = len(journal.arm_of), len(journal.arm_of) - len(journal.repeats)
-    latest = range(max(trials - _LATEST, int(_RECENT * trials)), trials)
-    recent = np.array([journal.arm_of[trial] for trial in latest if trial not in journal.repeats], np.int64)
+    latest = (journal.arm_of[trial] for trial in range(trials - 1, -1, -1) if trial not in journal.repeats)
+    recent = np.fromiter(islice(latest, min(n - int(_RECENT * n), _LATEST)), np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     every = journal.floors()
     floors = np.zeros(len(active)) if every is None else every[list(active)]
