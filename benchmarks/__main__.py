@@ -190,7 +190,7 @@ def _least(play: Callable[..., float], games: list[tuple[Any, dict[str, Any]]], 
 
 
 def worlds() -> None:
-    """Delays, batches and changes cost at most three times the plain loop. One segment adds nothing."""
+    """Delays, batches and changes beside the plain loop. One segment adds nothing."""
     print("seven planting dates, 3000 pulls: time in a world / plain loop of the same arms (goal: at most 3)")
     print("one segment: a Piecewise without changes / the bandit, both with shortcuts (goal: 1.00 to 1.03)")
     maize = yields()

@@ -26,7 +26,7 @@ PRINTED = {
         "new [0, 0, 0]",
         "winner: blue",
     ],
-    "docs/worlds.md": ["(1001,) [0.3, 0.5, 0.1]", "10000"],
+    "docs/worlds.md": ["(1001,) [0.3, 0.5, 0.1]", "10000", "is sound"],
 }
 """Pages whose code runs although they do not show its output, and some of what it prints."""
 EXTRAS = {"docs/tutorial_live.md": "DSSATTools", "docs/tutorial_service.md": "uvicorn"}

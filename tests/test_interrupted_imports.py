@@ -54,7 +54,11 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
+AS_ABOVE = ("study.trials_dataframe()", "study.add_trials({'arm': ['a'], 'reward': [1.0]})", "result.summary()")
+OFTEN = [pytest.param(call, marks=pytest.mark.slow if call in AS_ABOVE else ()) for call in CALLS]
+
+
+@pytest.mark.parametrize("call", OFTEN)
 def test_a_package_is_imported_whole(tmp_path, call):
     program = PROGRAM.format(before=CALLS[call], call=call)
     command = [sys.executable, "-W", "error", "-c", program]

@@ -41,7 +41,7 @@ NAMES = {
         cvar_crossing_probability cvar_kinf kinf lower_bound necessary_bonus qds_condition
     """,
     "extend": """
-        Assumption Environment Floats Ints Policy duel duel_round ended finite_number generator geometric implements
+        Environment Floats Ints Policy duel duel_round ended finite_number generator geometric implements
         index index_propensities init jit keeps_rewards larger note number_between positive_number prepare propensity_of
         pull pull_while random_index_propensities register select shared shortcut state_propensities update whole_number
         win_probability

@@ -14,7 +14,7 @@ from typing import Any
 import dirichlet_bandits as db
 
 MEANINGS = {
-    # Arms and worlds
+    # Environments
     "arms": "The arms, in order.",
     "Bandit.arms": "Reward distributions: a list, a dict by name, a dict of lists of past rewards, or a pandas frame.",
     "names": "Names of the arms; by default those of the dict or frame, or numbers.",
@@ -38,6 +38,7 @@ MEANINGS = {
     "level": "Share of the worst rewards, above 0 and at most 1; 1 is the mean.",
     "RDS.level": "Share of the worst rewards by whose average arms are judged; None for the mean.",
     "summary.level": "Probability that all intervals hold together, at all times at once.",
+    "Drifting.law": "Family of the rewards, or a function that returns the distribution with a given mean.",
     "Drifting.means": "Function of the pull 1, 2, ... that returns one mean per arm, or an array, one row per pull.",
     "noise": "Distribution of mean zero that is added to the means; by default the standard normal one.",
     "Pareto.alpha": "Exponent of the tail; the mean is infinite if it is 1 or less.",

@@ -10,7 +10,12 @@ PACKAGE = "dirichlet_bandits"
 
 # Page, title, what it is about, and where its names come from; the first page that fits takes a name.
 PAGES = (
-    ("api_arms.md", "Arms", "Reward distributions, bandits, and objectives.", ("arms",)),
+    (
+        "api_environments.md",
+        "Environments",
+        "Reward distributions, bandits, objectives, arms that change, and delays: `docs/worlds.md`.",
+        ("environments",),
+    ),
     (
         "api_simulation.md",
         "Simulations and results",
@@ -35,7 +40,6 @@ PAGES = (
         "The quantities behind the policies, as functions.",
         ("numerics", "theory"),
     ),
-    ("api_worlds.md", "Worlds", "Arms that change, and delays: `docs/worlds.md`.", ("worlds",)),
     (
         "api_errors.md",
         "Errors",

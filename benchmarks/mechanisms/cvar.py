@@ -29,10 +29,7 @@ MECHANISMS = (
     Mechanism(
         "clocks of tilted draws",
         _POLICY,
-        (
-            "policies/cvar/challenger.py",
-            *(f"{_FAST}:{name}" for name in ("estimate", "survey", "tick", "draft_below")),
-        ),
-        (Edit("policies/cvar/challenger.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
+        (_FAST,),
+        (Edit("policies/cvar/fast.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
     ),
 )

@@ -4,7 +4,7 @@ from tests.simulation.copies import Edit
 
 from benchmarks.mechanisms import Mechanism
 
-_FAST, _DUELS = "policies/dirichlet/fast.py", "policies/dirichlet/duels.py"
+_FAST, _DUELS = "policies/dirichlet/fast.py", "policies/dirichlet/fast.py"
 _SUMS, _PROBABILITY = "policies/dirichlet/sums.py", "policies/dirichlet/probability.py"
 
 _NO_EXPANSIONS = Edit("numerics/costs.py", "EXPANSION_LEAST: Final = 80", "EXPANSION_LEAST: Final = 1 << 40")

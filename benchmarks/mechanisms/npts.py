@@ -14,16 +14,16 @@ MECHANISMS = (
             _FOLDER + "quantiles.py:fit_polynomial",
             _FOLDER + "quantiles.py:bound_error",
             _FOLDER + "quantiles.py:index_bounds",
-            _FOLDER + "contest.py:drawn_below",
-            _FOLDER + "contest.py:index_is_larger",
+            _FOLDER + "fast.py:drawn_below",
+            _FOLDER + "fast.py:index_is_larger",
         ),
         (Edit(_FOLDER + "quantiles.py", "if n <= EXPANSION_LEAST or", "if n > 0.0 or"),),
     ),
     Mechanism(
         "a clock for far arms in contests",
         _POLICY,
-        (_FOLDER + "contest.py:split", _FOLDER + "contest.py:far_winner"),
-        (Edit(_FOLDER + "contest.py", "if state.pulls[leader] >= LEADER_LEAST else", "if leader < 0 else"),),
+        (_FOLDER + "fast.py:split", _FOLDER + "fast.py:far_winner"),
+        (Edit(_FOLDER + "fast.py", "if state.pulls[leader] >= LEADER_LEAST else", "if leader < 0 else"),),
     ),
     Mechanism(
         "bounds of the leader's distribution function",
@@ -34,7 +34,7 @@ MECHANISMS = (
     Mechanism(
         "groups",
         _POLICY,
-        ("numerics/resampling.py", "numerics/envelope.py"),
+        ("numerics/resampling.py",),
         (Edit("numerics/resampling.py", "if is_due(groups, arm, x.size):", "if groups.paid[arm] < 0:"),),
     ),
 )

@@ -9,8 +9,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from dirichlet_bandits.numerics.crossing import log_upper_tail
-from dirichlet_bandits.numerics.saddle import log_factor, multiply, saddle
+from dirichlet_bandits.numerics.crossing import log_factor, log_upper_tail, multiply, saddle
 
 NONE = np.empty(0)
 STYLES = {

@@ -5,6 +5,9 @@
 >>> result = db.simulate(bandit, {"RDS": db.RDS()}, horizon=500, replications=20, seed=0)
 >>> bool(result.pulls.sel(policy="RDS", arm="high").mean() > 400)
 True
+
+The policies of the README's table are here, and all of them in ``policies``; errors are in ``errors``, the quantities
+behind the policies in ``theory``, checks of your own policy in ``testing``, and what it builds on in ``extend``.
 """
 
 from dirichlet_bandits.lazy import public_names

@@ -9,7 +9,6 @@ from dirichlet_bandits.engine.history import keeps_rewards
 from dirichlet_bandits.engine.repeated_pulls import pull_while
 from dirichlet_bandits.engine.run import ended, pull
 from dirichlet_bandits.engine.verbs import duel, implements, index, init, note, prepare, select, shortcut, update
-from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.environments.environment import Environment
 from dirichlet_bandits.policies.index import index_propensities, larger, random_index_propensities
 from dirichlet_bandits.policies.interface import Policy
@@ -22,39 +21,10 @@ from dirichlet_bandits.validation import finite_number, number_between, positive
 
 # fmt: off
 __all__ = [
-    "Assumption",
-    "Environment",
-    "Floats",
-    "Ints",
-    "Policy",
-    "duel",
-    "duel_round",
-    "ended",
-    "finite_number",
-    "generator",
-    "geometric",
-    "implements",
-    "index",
-    "index_propensities",
-    "init",
-    "jit",
-    "keeps_rewards",
-    "larger",
-    "note",
-    "number_between",
-    "positive_number",
-    "prepare",
-    "propensity_of",
-    "pull",
-    "pull_while",
-    "random_index_propensities",
-    "register",
-    "select",
-    "shared",
-    "shortcut",
-    "state_propensities",
-    "update",
-    "whole_number",
-    "win_probability",
+    "Environment", "Floats", "Ints", "Policy", "duel", "duel_round", "ended", "finite_number",
+    "generator", "geometric", "implements", "index", "index_propensities", "init", "jit", "keeps_rewards", "larger",
+    "note", "number_between", "positive_number", "prepare", "propensity_of", "pull", "pull_while",
+    "random_index_propensities", "register", "select", "shared", "shortcut", "state_propensities", "update",
+    "whole_number", "win_probability",
 ]
 # fmt: on

@@ -12,6 +12,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import SHIPPED, runner
 from dirichlet_bandits.experiments.random_arms import RandomArms
+from dirichlet_bandits.simulation import compile_ahead
 
 SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # the function hides its module
 
@@ -20,7 +21,7 @@ SIMULATE = importlib.import_module("dirichlet_bandits.simulation.simulate")  # t
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runner, "QUICK", 3)
-    monkeypatch.setattr(runner, "in_processes", lambda *_, **__: None)  # tested by itself; here it only takes time
+    monkeypatch.setattr(compile_ahead, "in_processes", lambda *_, **__: None)  # tested by itself; slow
     (tmp_path / "file").write_text("mine")
     return tmp_path
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dirichlet_bandits.engine import scripted as steps
+from dirichlet_bandits.engine import loop as steps
 from dirichlet_bandits.engine.run import Setup, start
 from dirichlet_bandits.engine.tally import untried, untried_arms
 from dirichlet_bandits.seeding import new_stream

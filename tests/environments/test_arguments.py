@@ -91,12 +91,35 @@ def test_segments_have_the_same_arms_and_objective():
         ({"means": lambda t: ["a", "b"]}, r"'means\(1\)' must be"),
         ({"means": lambda t: [0.1, math.nan]}, r"'means\(1\)' must be finite"),
         ({"means": lambda t: [0.1, 0.2], "noise": db.Gaussian(1.0, 1.0)}, "noise"),
+        ({"means": lambda t: [0.1, 0.2], "law": "coin"}, "'law' must be one of 'bernoulli', 'exponential'"),
+        ({"means": lambda t: [0.1, 1.2], "law": "bernoulli"}, r"'means' must be .*1.2 of 'arm 1' at pull 1: 'p' must"),
+        ({"means": [[0.1, 0.2], [0.3, -0.1]], "law": "bernoulli"}, r"-0.1 of 'arm 1' at pull 2: 'p' must be"),
+        ({"means": [[0.1, 0.2], [0.0, 0.1]], "law": "poisson"}, r"0 of 'arm 0' at pull 2: 'mean' must be"),
+        ({"means": [[0.1, 0.2], [0.3, -0.1]], "law": "exponential"}, r"-0.1 of 'arm 1' at pull 2: 'mean' must be"),
+        ({"means": lambda t: [0.1, 0.2], "law": "gaussian"}, "'sigma' must be given"),
+        ({"means": lambda t: [0.1, 0.2], "law": "gaussian", "sigma": 0.0}, "'sigma' must be"),
+        (
+            {"means": lambda t: [0.1, 0.2], "law": "bernoulli", "sigma": 1.0},
+            "'sigma' must be given if law is 'gaussian'",
+        ),
+        (
+            {"means": lambda t: [0.1, 0.2], "law": "bernoulli", "noise": db.Gaussian(0.0, 1.0)},
+            "'noise' must be left out",
+        ),
+        ({"means": lambda t: [0.1, 0.2], "law": lambda mean: db.Beta(1, 1)}, "'law' must be a function that returns"),
+        ({"means": lambda t: [0.1, 0.2], "law": lambda mean: mean}, "'law' must be a function that returns"),
         ({"means": lambda t: [0.1, 0.2], "names": ["a"]}, "names"),
     ],
 )
 def test_drift(settings, name):
     with pytest.raises(db.ArgumentError, match=name):
         db.Drifting(**settings)
+
+
+def test_a_mean_that_leaves_its_family_later_is_refused_before_anything_is_played():
+    climbing = db.Drifting(lambda t: [0.5, t / 10], law="bernoulli")
+    with pytest.raises(db.ArgumentError, match=r"1.1 of 'arm 1' at pull 11: 'p' must be a probability"):
+        db.simulate(climbing, db.UCB1(0.5), horizon=11, replications=1, seed=0)
 
 
 def test_drift_beyond_its_end_and_beyond_its_bounds():

@@ -77,12 +77,12 @@ def write_down(policy, state, arm, reward, rng):
 
 INNER = {
     "BinarizedTS": db.BinarizedTS(0.0, 1.0),  # draws in its updates
-    "RDS": db.RDS(),  # decides in rounds
+    "RDS": db.RDS(),
     "UCB1": db.UCB1(0.5),
     "NPTS": db.NPTS(1.0),
-    "LBSDA": db.LBSDA(),
+    "LBSDA": db.LBSDA(),  # decides in rounds
 }
-QUICK = ["BinarizedTS", "RDS"]
+QUICK = ["BinarizedTS", "LBSDA"]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in INNER if name not in QUICK]
 
 
@@ -218,6 +218,7 @@ def test_a_study_that_is_opened_again_counts_the_same(tmp_path):
     assert study.replay().same
 
 
+@pytest.mark.slow  # compiles a game of its own for half a minute
 def test_a_floor_leaves_the_counting_to_the_inner_policy():
     """With a tiny floor nothing is forced, so the decisions are the same."""
     inner = db.CountPending(db.UCB1(0.5))

@@ -1,4 +1,4 @@
-"""What makes an arm good is up to the bandit: best arm, gaps and guarantees follow."""
+"""What makes an arm good is up to the bandit: best arm and gaps follow."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.environments import Mean
-from dirichlet_bandits.environments.assumptions import Assumption
 
 ARMS = [db.Gaussian(0.0, 0.1), db.Gaussian(0.5, 1.0)]
 
@@ -25,7 +24,7 @@ class Cautious:
 def test_the_mean_unless_told_otherwise():
     bandit = db.Bandit(ARMS)
     assert bandit.objective == Mean()
-    assert (bandit.best, bandit.guarantees) == ("arm 1", Assumption.ALL)
+    assert bandit.best == "arm 1"
     np.testing.assert_array_equal(bandit.values, bandit.means)
     np.testing.assert_array_equal(bandit.gaps, [0.5, 0.0])
 
@@ -36,7 +35,6 @@ def test_another_objective_has_another_best_arm():
     np.testing.assert_allclose(bandit.values, [-0.1, -0.5])
     np.testing.assert_allclose(bandit.gaps, [0.0, 0.4])
     np.testing.assert_array_equal(bandit.means, [0.0, 0.5])
-    assert bandit.guarantees == Assumption.INDEPENDENT | Assumption.IMMEDIATE
 
 
 def test_what_is_no_objective_is_refused():

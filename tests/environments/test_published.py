@@ -206,11 +206,9 @@ EXPLAINED = {  # rows that differ from their reference, and why
     "Gaussian SW-UCB": "explores at the level log min(t, window), as published; the authors' code has log t",
 }
 FEW = {
-    "thesis GLR local": 40,
     "Bernoulli SW-TS": 20,
     "Bernoulli D-TS": 10,
     "Bernoulli EXP3.S": 40,
-    "Gaussian SW-LB-SDA": 30,
 }
 
 

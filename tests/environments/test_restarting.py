@@ -90,7 +90,7 @@ def ever_alarmed(x, level):
     return any(glr_statistic(x[:n], level(n)) >= level(n) for n in range(2, x.size + 1) if level(n) < n)
 
 
-@pytest.mark.parametrize("law", ["fair coin", "rare", "uniform"])
+@pytest.mark.parametrize("law", ["fair coin", *(pytest.param(x, marks=pytest.mark.slow) for x in ("rare", "uniform"))])
 def test_false_alarms_of_the_proved_threshold(law):
     rng, runs, delta = np.random.default_rng(1), 200, 0.2
     draw = {
@@ -129,7 +129,9 @@ def same(first, second):
 
 
 @pytest.mark.parametrize("scope", ["global", "local"])
-@pytest.mark.parametrize("inner", [db.KLUCB("bernoulli"), db.ThompsonSampling("bernoulli")], ids=repr)
+@pytest.mark.parametrize(
+    "inner", [db.KLUCB("bernoulli"), pytest.param(db.ThompsonSampling("bernoulli"), marks=pytest.mark.slow)], ids=repr
+)
 def test_a_restarted_policy_knows_its_rewards_since_the_restart_only(inner, scope):
     rng = np.random.default_rng(3)
     before = [(arm, float(rng.random() < 0.1)) for arm in rng.integers(0, 3, 300)]
@@ -315,7 +317,7 @@ def test_a_restarting_policy_in_a_file():
 
 
 def test_a_live_study_restarts_and_is_replayed():
-    policy = ROUND_TRIPS[0]
+    policy = PAIRS["GLRKLUCB"].policy  # which test_every_policy_lives_and_replays has compiled
     study = db.create_study("changing", arms=["a", "b"], policy=policy, seed=3)
     for k in range(30):
         trial = study.ask()

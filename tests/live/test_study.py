@@ -27,7 +27,18 @@ def url(request, tmp_path):
     return None if request.param == "memory" else f"sqlite:///{tmp_path}/studies.db"
 
 
-@pytest.mark.parametrize("name", default(name for name, pair in PAIRS.items() if pair.live))
+# Their own decisions are compared in tests/environments/test_restarting.py; GLRKLUCB lives as they do.
+ALIKE = ("GLRKLUCB local", "GLRKLUCB scheduled", "MUCB", "MUCB scheduled", "CUSUMUCB", "CUSUMUCB forced")
+LIVE = [name for name, pair in PAIRS.items() if pair.live]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *default(name for name in LIVE if name not in ALIKE),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ALIKE),
+    ],
+)
 def test_every_policy_lives_and_replays(name):
     policy = PAIRS[name].policy
     study = db.create_study("s", arms=ARMS, policy=policy, seed=5)

@@ -6,8 +6,8 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.live.local import local_of
-from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels
-from dirichlet_bandits.policies.npts.weighted import WeightedIndices
+from dirichlet_bandits.policies.dirichlet.probability import WeightedDuels
+from dirichlet_bandits.policies.npts.rule import WeightedIndices
 from tests.live.test_lateness import url  # noqa: F401
 
 ARMS = ["a", "b", "c"]

@@ -77,7 +77,7 @@ def expected_view(naive):
         "arms": naive.active(),
         "floor": naive.floor,
         "archived": naive.archived,
-        "pending": naive.pending(),
+        "pending": [trial.id for trial in naive.trials if trial.state == "pending"],
         "propensities": [{arm: rounded(one.get(arm, 0.0)) for arm in naive.arms} for one in chances],
         **{column: [absent(getattr(trial, column, None)) for trial in naive.trials] for column in COLUMNS},
         "status": [naive.status(trial) for trial in naive.trials],

@@ -25,13 +25,12 @@ class Calls(Trials):
             self.missing, this = self.close_windows(), (operation, args, dict(named))
             if operation == "ask" and "unit" in named:  # whose segment is that of its first trial
                 this[2].pop("segment", None)
-            made, answer = self.calls.get(token, (this, None))
-            if made != this:
-                raise ConflictError("the token of another call")
-            if token is None or token not in self.calls:
-                answer = getattr(self, operation)(*args, **named)
-                self.calls[token] = this, answer
-            self.calls.pop(None, None)
+            if token in self.calls:
+                if self.calls[token][0] != this:
+                    raise ConflictError("the token of another call")
+                return self.calls[token][1]
+            answer = getattr(self, operation)(*args, **named)
+            self.calls |= {} if token is None else {token: (this, answer)}
             return answer
         except Exception:
             vars(self).update(before)
@@ -80,7 +79,7 @@ class Calls(Trials):
             raise ConflictError("has no reward")
         if (trial.state, trial.reward) != (state, reward):
             trial.revisions = [*(trial.revisions or [(trial.reward, None)]), (reward, reason)]
-            trial.state, trial.reward = state, reward
+        trial.state, trial.reward = state, reward
 
 
 class Study(Calls):
@@ -94,8 +93,7 @@ class Study(Calls):
         if trial.state in ("abandoned", "voided") or trial.reward not in (None, reward):
             raise ConflictError("takes no reward, or has another one")
         trial.state, trial.reward = "answered", reward
-        if note or attributes:
-            self.annotate(id, note, attributes)
+        self.annotate(id, note, attributes)
 
     def tell_many(self, ids, rewards):
         for id, reward in zip(ids, rewards, strict=True):

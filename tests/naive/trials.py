@@ -34,21 +34,16 @@ class Trials:
         self.policy, self.sign, self.segments = policy, 1 if direction == "maximize" else -1, segments
         self.window, self.late, self.history, self.weight, self.borrow = window, late, history or {}, weight, borrow
         self.floor, self.name, self.archived, self.now = floor or 0.0, "study", False, 0.0
-        self.others = {"taken"}  # names of other studies
         self.trials, self.homes, self.winners, self.calls, self.came = [], {}, {}, {}, []
         self.rounds = {}  # by segment: the first trial of the round, and what it has yet to assign, with propensities
-        self.closed = 0  # the windows of the trials below have closed
+        self.others, self.closed = {"taken"}, 0  # names of other studies; the windows of the trials below have closed
 
     def active(self):
         return [arm for arm, active in self.arms.items() if active]
 
-    def pending(self):
-        return [trial.id for trial in self.trials if trial.state == "pending"]
-
     def status(self, trial):
         if trial.state == "answered" and trial.counts:
-            waits = isinstance(self.late, float) and trial.id >= self.closed and not trial.past
-            return "held" if waits else "told"
+            return "held" if isinstance(self.late, float) and trial.id >= self.closed and not trial.past else "told"
         return "repeated" if trial.state == "answered" else trial.state
 
     def counting(self, arm, segment=None):

@@ -9,9 +9,9 @@ import pytest
 from scipy import optimize, stats
 
 import dirichlet_bandits as db
+from dirichlet_bandits.numerics.argmax import log_binomial
 from dirichlet_bandits.numerics.cvar import ordered_cvar
 from dirichlet_bandits.numerics.cvar_crossing import log_cvar_tails, new_scratch
-from dirichlet_bandits.numerics.discrete import log_binomial
 from tests import naive
 
 LEVELS = (0.05, 0.2, 0.5, 0.9, 0.999)

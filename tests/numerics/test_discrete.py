@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dirichlet_bandits.numerics.discrete import Discrete, binomial_law, discrete_argmax_probabilities
+from dirichlet_bandits.numerics.argmax import Discrete, binomial_law, discrete_argmax_probabilities
 
 
 @pytest.mark.parametrize(

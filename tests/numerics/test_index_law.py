@@ -8,10 +8,9 @@ from scipy import stats
 
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics import contour
-from dirichlet_bandits.numerics.characteristic import below, density, learn, make_laws
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.density import log_density, log_density_anew
-from dirichlet_bandits.numerics.envelope import draw, fit, make_envelopes
+from dirichlet_bandits.numerics.resampling import below, density, draw, fit, learn, make_envelopes, make_laws
 from dirichlet_bandits.numerics.tolerances import CHARACTERISTIC_ERROR, DENSITY_ERROR
 
 LAWS = {

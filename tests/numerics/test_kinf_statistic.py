@@ -3,8 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from dirichlet_bandits.numerics.grid import POINTS, count_on_grid, grid_statistic, new_grid
-from dirichlet_bandits.numerics.kinf_statistic import weighted_statistic
+from dirichlet_bandits.numerics.kinf_statistic import (
+    POINTS,
+    count_on_grid,
+    grid_statistic,
+    new_grid,
+    weighted_statistic,
+)
 from tests import naive
 
 NONE = np.empty(0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
+from dirichlet_bandits.numerics.crossing import Products, log_factor, multiply, quotient, saddle
 
 NO_WEIGHTS = np.empty(0)
 

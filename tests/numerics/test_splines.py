@@ -8,7 +8,7 @@ import pytest
 
 from dirichlet_bandits.numerics.contour import build, make
 from dirichlet_bandits.numerics.density import log_density, log_density_by_residue
-from dirichlet_bandits.numerics.splines import knot_gaps, spline_densities
+from dirichlet_bandits.numerics.resampled_means import knot_gaps, spline_densities
 
 
 def exact_density(values, v):

@@ -10,8 +10,7 @@ from dirichlet_bandits.engine.history import reserve
 from dirichlet_bandits.engine.loop import opening
 from dirichlet_bandits.engine.run import Setup, ended, start
 from dirichlet_bandits.environments.sampler import compiled
-from dirichlet_bandits.policies.dirichlet.duels import new_challengers
-from dirichlet_bandits.policies.dirichlet.fast import Position, play_rounds
+from dirichlet_bandits.policies.dirichlet.fast import Position, new_challengers, play_rounds
 from dirichlet_bandits.seeding import new_stream, replication_seeds, root_sequence
 
 POLICIES = [db.RDS(), db.QDS(2, 0.5)]

@@ -12,7 +12,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.history import rewards
 from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.cvar import shortfall_in_the_band
-from dirichlet_bandits.policies.cvar import probability
+from dirichlet_bandits.policies.cvar import rule
 from dirichlet_bandits.policies.index import overview
 from tests.policies.test_policies import told
 
@@ -150,9 +150,9 @@ def test_many_rewards_sum_to_one_and_are_almost_gaussian(level):
 def test_values_that_always_count_may_be_compressed(level, monkeypatch):
     x = np.append(np.sort(np.random.default_rng(5).gamma(2.0, 1.0, 2500)), 20.0)
     found = []
-    for block in (probability._BLOCK, x.size):
-        monkeypatch.setattr(probability, "_BLOCK", block)
-        index = probability.reweighted_cvar(x, level)
+    for block in (rule._BLOCK, x.size):
+        monkeypatch.setattr(rule, "_BLOCK", block)
+        index = rule.reweighted_cvar(x, level)
         found.append(index.tails(index.center + index.width * np.array([[-6.0, -3.0, -1.0, 0.5, 2.0, 6.0]])))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
     assert found[0][1].min() < 1e-8

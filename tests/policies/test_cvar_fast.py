@@ -10,10 +10,9 @@ from scipy import stats
 import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.history import append, rewards
-from dirichlet_bandits.policies.cvar.challenger import CHALLENGER, index_above, set_clock
-from dirichlet_bandits.policies.cvar.fast import contest, draft_below, estimate
+from dirichlet_bandits.policies.cvar.fast import CHALLENGER, contest, draft_below, estimate, index_above, set_clock
 from dirichlet_bandits.policies.cvar.ordering import draft_index, finish_index, gathered, new_samples, place_rewards
-from dirichlet_bandits.policies.cvar.probability import resampled_cvar_propensities
+from dirichlet_bandits.policies.cvar.rule import resampled_cvar_propensities
 
 ALARM = 1e-6
 UPPER = 12.0

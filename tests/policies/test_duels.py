@@ -5,7 +5,7 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
-from dirichlet_bandits.policies.dirichlet.duels import duel_by_probability, new_challengers
+from dirichlet_bandits.policies.dirichlet.fast import duel_by_probability, new_challengers
 from dirichlet_bandits.policies.dirichlet.probability import crossing_win
 
 N_DUELS = 20_000

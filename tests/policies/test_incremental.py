@@ -11,8 +11,8 @@ from dirichlet_bandits.engine.verbs import specialized
 from dirichlet_bandits.numerics.compression import compress
 from dirichlet_bandits.policies.index import overview
 from dirichlet_bandits.policies.min_divergence import exact_value
+from dirichlet_bandits.policies.npts.rule import log_ceiling, resampled_index
 from dirichlet_bandits.policies.propensity import IncrementalPropensities, update_all
-from dirichlet_bandits.policies.resampled_index import log_ceiling, resampled_index
 
 TOP = 40.0
 DUELS = [db.RDS(), db.RDS("log2"), db.BDS(upper=TOP), db.BDS(rho=4, gamma=0.5), db.RBSDA(), db.QDS(), db.QDS(2, 0.4)]

@@ -13,8 +13,8 @@ import dirichlet_bandits as db
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.numerics.arrays import sum_of
 from dirichlet_bandits.policies.npts.challengers import log_tangent, new_challengers
-from dirichlet_bandits.policies.npts.contest import far_winner, largest_index, split
-from dirichlet_bandits.policies.npts.probability import resampling_propensities
+from dirichlet_bandits.policies.npts.fast import far_winner, largest_index, split
+from dirichlet_bandits.policies.npts.rule import resampling_propensities
 
 STEPS = 400_000
 DEVIATIONS = 1.5  # the foot is so far below the leader's index that it is reached often; in games, it is farther below
@@ -34,7 +34,7 @@ def prepared(policy, state, leader):
 def contested(policy, state, leader, steps, rng):
     """How often a step of a contest pulls each arm, how many arms are near, and the rate of the clock."""
     counts, challengers, order, near, foot = prepared(policy, state, leader)
-    total = sum_of(challengers.arms.mass)
+    total = sum_of(challengers.tangents.mass)
     for _ in range(steps):
         best, more = largest_index(state, challengers, order, near, foot, rng)
         if not more and rng.random() < total:
@@ -46,13 +46,13 @@ def contested(policy, state, leader, steps, rng):
 @jit
 def raised(state, challengers, leader, foot, upper):
     """A foot so high that the leader's index is often below it, with the masses above it."""
-    known = challengers.arms[leader]
+    known = challengers.polynomials[leader]
     higher = upper + known.mean - DEVIATIONS * known.deviation
     for arm in range(state.pulls.size):
-        far = challengers.arms[arm]
+        far = challengers.tangents[arm]
         if far.mass > 0.0:
             far.mass = math.exp(log_tangent(far, higher)) / far.fall
-    return higher if sum_of(challengers.arms.mass) > 0.0 else foot
+    return higher if sum_of(challengers.tangents.mass) > 0.0 else foot
 
 
 def played(samples):

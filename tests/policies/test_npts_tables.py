@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 import dirichlet_bandits as db
-from dirichlet_bandits.policies.npts.probability import TabulatedIndices, from_distribution_functions, write_chances
+from dirichlet_bandits.policies.npts.rule import TabulatedIndices, from_distribution_functions, write_chances
 
 SHAPES = {
     "beta": lambda rng, n, arm: rng.beta(2.0 + 0.2 * arm, 3.0, n),

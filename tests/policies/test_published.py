@@ -11,7 +11,7 @@ import pytest
 
 import dirichlet_bandits as db
 from dirichlet_bandits.experiments import Printed
-from dirichlet_bandits.experiments.catalogue import SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import PAPERS
 
 RUNS = 5000  # of the paper
 
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
 def cells():
     """All of them by problem and policy."""
     found = {}
-    for problem in SUBSAMPLING:
+    for problem in PAPERS["sda"].names:
         experiment = db.experiments.shipped(problem)
         assert (experiment.horizon, experiment.replications) == (20_000, RUNS)
         for name, printed in experiment.paper.printed.items():

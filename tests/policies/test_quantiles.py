@@ -8,8 +8,14 @@ from scipy.special import ndtr
 
 from dirichlet_bandits.numerics.crossing import crossing_probability
 from dirichlet_bandits.numerics.expansion import expanded_crossing, expansion_error
-from dirichlet_bandits.policies.npts.challengers import ARM
-from dirichlet_bandits.policies.npts.quantiles import chance_below, fit_polynomial, index_bounds, learn_sums
+from dirichlet_bandits.policies.npts.quantiles import (
+    POLYNOMIAL,
+    POWER_SUMS,
+    chance_below,
+    fit_polynomial,
+    index_bounds,
+    learn_sums,
+)
 
 LAWS = {
     "bell": lambda rng, n: rng.beta(2, 2, n),
@@ -22,14 +28,15 @@ LAWS = {
 def test_an_index_lies_between_its_bounds(law):
     """However the rewards came; at many quantiles of its law."""
     rng = np.random.default_rng(5)
-    x, arm, looked = LAWS[law](rng, 4000), np.zeros(1, ARM)[0], 0
+    x, looked = LAWS[law](rng, 4000), 0
+    sums, fitted = np.zeros(1, POWER_SUMS)[0], np.zeros(1, POLYNOMIAL)[0]
     for n in (90, 250, 260, 700, 1100, 4000):
-        learn_sums(arm, x[:n], 1.0)
-        fit_polynomial(arm, x[:n].min(), 1.0)
-        if arm["reach"] > 0.0:
+        learn_sums(sums, x[:n], 1.0)
+        fit_polynomial(sums, fitted, x[:n].min(), 1.0)
+        if fitted["reach"] > 0.0:
             for z in np.linspace(-4.0, 4.0, 9):
                 for finely in (False, True):
-                    low, high = index_bounds(arm, z, x[:n].min() - 1.0, finely)
+                    low, high = index_bounds(fitted, z, x[:n].min() - 1.0, finely)
                     above, below = (crossing_probability(np.append(x[:n], 1.0), 1.0 + v) for v in (low, high))
                     assert 1.0 - above <= ndtr(z) + 1e-12
                     assert 1.0 - below >= ndtr(z) - 1e-12
@@ -65,11 +72,11 @@ def test_the_polynomial_agrees_with_the_expansion():
 def test_distribution_functions_lie_within_their_error(law):
     """Near the mean and far from it, with few rewards and with many."""
     rng = np.random.default_rng(7)
-    x, arm, held = LAWS[law](rng, 3000), np.zeros(1, ARM)[0], np.full(4, np.nan)
+    x, sums, held = LAWS[law](rng, 3000), np.zeros(1, POWER_SUMS)[0], np.full(4, np.nan)
     for n in (90, 300, 3000):
-        learn_sums(arm, x[:n], 1.0)
+        learn_sums(sums, x[:n], 1.0)
         for z in np.linspace(-8.0, 8.0, 17):
             v = x[:n].mean() + z * x[:n].std() / math.sqrt(n)
             if x[:n].min() < v < 1.0:
-                p, error = chance_below(arm, held, v, x[:n].min(), 1.0)
+                p, error = chance_below(sums, held, v, x[:n].min(), 1.0)
                 assert abs(1.0 - crossing_probability(np.append(x[:n], 1.0), v) - p) <= error + 1e-12

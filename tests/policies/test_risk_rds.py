@@ -8,7 +8,7 @@ from scipy import stats
 
 import dirichlet_bandits as db
 from dirichlet_bandits.environments import Mean
-from dirichlet_bandits.policies.dirichlet.risk import offsets_with_bonus
+from dirichlet_bandits.policies.dirichlet.rule import offsets_with_bonus
 from tests import naive
 from tests.policies.test_policies import told
 

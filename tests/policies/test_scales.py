@@ -29,7 +29,7 @@ WITH_A_SCALE = {
 }
 
 
-@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e-162, 1e-101, 1e101, 1e160, 1e300])
+@pytest.mark.parametrize("unit", [1e-300, 1e-101, 1e101, 1e300])
 @pytest.mark.parametrize("name", WITH_A_SCALE)
 def test_parameters_whose_squares_would_vanish_or_overflow_are_refused(name, unit):
     with pytest.raises(db.ArgumentError, match=r"from 1e-100 to 1e\+100: choose another unit"):

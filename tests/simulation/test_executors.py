@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import app
 from dirichlet_bandits.experiments import runner
-from dirichlet_bandits.report import paper
 from dirichlet_bandits.simulation import dask_executor
 from tests.bounds import join
 from tests.simulation.games import BANDIT, Dice, Fatal, GreedyUCB, run
@@ -125,8 +124,7 @@ def test_the_command_runs_on_a_cluster_and_goes_on(cluster, coins, tmp_path, mon
 
 def test_the_paper_on_a_cluster(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(paper, "QUICK", 4)
-    monkeypatch.setattr(runner, "in_processes", lambda *_, **__: None)
+    monkeypatch.setattr(runner, "QUICK", 4)
     command = ["paper", "--only", "sensitivity", "--quiet", "--out"]
     # Here first: what this compiles, the workers load.
     assert CliRunner().invoke(app, [*command, "here", "--workers", "1"]).exit_code == 0

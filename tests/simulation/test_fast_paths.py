@@ -19,7 +19,6 @@ NEAR = db.Bandit([db.Gaussian(0.0, 1.0), db.Gaussian(0.1, 1.0)])
 NEAR_AND_BOUNDED = db.Bandit([db.Beta(2.0, 2.0), db.Beta(2.2, 2.0)])
 SMALL = {
     "ties": [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0], [0.5, 0.5, 1.0]],
-    "all equal": [[0.3], [0.3], [0.3]],
     "maximum hit often": [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
 }
 RANDOMISED = {

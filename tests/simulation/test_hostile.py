@@ -92,13 +92,17 @@ def bandits_for(name):
 
 
 def cases():
-    """Leave to the slow tests what differs from another example in its numbers alone, but for the hardest bandits."""
+    """The hardest bandits and two others in turn; the first of them alone for what differs in its numbers only."""
     seen, found = set(), []
     for name, example in POLICIES.items():
         kind = type(example.policy.params)
-        for bandit in bandits_for(name):
-            slow = name in CROSSED or (kind in seen and bandit not in HARDEST)
-            found.append(pytest.param(name, bandit, marks=pytest.mark.slow if slow else ()))
+        if name in CROSSED:
+            continue
+        accepted = list(bandits_for(name))
+        hardest, others = ([x for x in accepted if (x in HARDEST) == hard] for hard in (True, False))
+        turn = 2 * len(seen)
+        chosen = hardest[:1] if kind in seen else hardest + [others[(turn + k) % len(others)] for k in range(2)]
+        found += [(name, bandit) for bandit in dict.fromkeys(chosen)]
         seen.add(kind)
     return found
 

@@ -29,11 +29,16 @@ GAMES = {
     "NPTS": "db.Bandit([db.Empirical([0.0]), db.Bernoulli(2 / 3)]), db.NPTS(1.0), horizon=400, replications=100_000",
     "NPTS on Betas": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.NPTS(1.0), horizon=1000, "
     "replications=150_000",
+    "NPTS in a short game": "db.Bandit([db.Beta(2, 6), db.Beta(4, 2)]), db.NPTS(1.0), horizon=300, replications=3000",
+    "BCVTS in a short game": "db.Bandit([db.Beta(2, 6), db.Beta(4, 2)]), db.BCVTS(1.0, 0.4), horizon=300, "
+    "replications=3000",
     "BCVTS": "db.Bandit([db.Beta(2, 6), db.Beta(3, 4), db.Beta(4, 2)]), db.BCVTS(1.0, 0.4), horizon=1000, "
     "replications=20_000",
 }
 QUICK = (  # in every run of the tests: one of each family with a shortcut
     "RDS pulls the winners of a round in their order",
+    "NPTS pulls the best of the near arms when the clock rings",
+    "B-CVTS ignores its clocks",
 )
 
 MISTAKES = {
@@ -55,11 +60,25 @@ MISTAKES = {
     ),
     "NPTS gives up contests whose clock is about to ring": (
         "NPTS",
-        Edit("policies/npts/contest.py", "        steps -= 1\n", "        steps = steps - 1 if quiet > 1 else 0\n"),
+        Edit("policies/npts/fast.py", "        steps -= 1\n", "        steps = steps - 1 if quiet > 1 else 0\n"),
+    ),
+    "NPTS pulls the best of the near arms when the clock rings": (
+        "NPTS in a short game",
+        Edit(
+            "policies/npts/fast.py", "return arm if above and is_largest(", "return arm if total < 0.0 and is_largest("
+        ),
     ),
     "B-CVTS keeps every tilted draw": (
         "BCVTS",
-        Edit("policies/cvar/challenger.py", "rng.random() < math.exp(-lam * weights * (v - q))", "q > -math.inf"),
+        Edit("policies/cvar/fast.py", "rng.random() < math.exp(-lam * weights * (v - q))", "q > -math.inf"),
+    ),
+    "B-CVTS ignores its clocks": (
+        "BCVTS in a short game",
+        Edit(
+            "policies/cvar/fast.py",
+            "        if not math.isnan(v):\n            draft",
+            "        if v > math.inf:\n            draft",
+        ),
     ),
     "B-CVTS gives up clocks that are about to ring": (
         "BCVTS",
@@ -72,7 +91,7 @@ MISTAKES = {
 STEPS_MISTAKEN = {  # noticed by the tests of single steps, where rare events are made frequent
     "NPTS compares only near arms, wherever their indices are": (
         "test_npts_steps.py",
-        Edit("policies/npts/contest.py", "arms[best].low <= foot - challengers.upper:", "arms[best].low < -math.inf:"),
+        Edit("policies/npts/fast.py", "draws[best].low <= foot - challengers.upper:", "draws[best].low < -math.inf:"),
     ),
     "B-CVTS forgets arms below their thresholds": (
         "test_cvar_fast.py",

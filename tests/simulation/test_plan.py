@@ -2,14 +2,11 @@
 
 import dataclasses
 import json
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import dirichlet_bandits as db
-from dirichlet_bandits.engine.verbs import shortcut, shortcut_holds
-from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.simulation.collect import identity
 from dirichlet_bandits.simulation.plan import Plan, make_plan
 from tests.environments.test_objective import ARMS, Cautious
@@ -46,6 +43,10 @@ def test_equal_plans_have_one_identity():
         assert identity(plan(**change)) != identity(plan())
 
 
+class Own(db.Bandit):
+    """A bandit of a class of its own."""
+
+
 class Seasonal(db.Bandit):
     """A bandit with a field more than those of the library."""
 
@@ -61,7 +62,7 @@ def identity_of(bandit):
 def test_every_field_of_a_bandit_is_part_of_the_identity():
     assert identity_of(Seasonal(3)) == identity_of(Seasonal(3))
     assert identity_of(Seasonal(3)) != identity_of(Seasonal(4))
-    assert identity_of(Late(ARMS, names=["safe", "bold"])) != identity_of(BANDIT)  # its class makes other decisions
+    assert identity_of(Own(ARMS, names=["safe", "bold"])) != identity_of(BANDIT)  # its methods may differ
     new = db.Bandit(ARMS, names=["safe", "bold"])
     new.period = 3
     assert identity_of(new) != identity_of(BANDIT)
@@ -119,40 +120,21 @@ def test_two_objectives_do_not_mix_in_a_store(tmp_path):
         run(CAUTIOUS, store=tmp_path / "runs.zarr")
 
 
-class Late(db.Bandit):
-    """A test's own world, in which rewards are not told at once."""
+def test_the_lower_bound_is_computed_when_it_is_asked_for(monkeypatch, tmp_path):
+    computed = []
+    fake = "dirichlet_bandits.simulation.collect.evident_lower_bound"
+    monkeypatch.setattr(fake, lambda laws: computed.append(len(laws)) or 7.0)
+    result = run(BANDIT)
+    assert result.undone == 0
+    assert computed == []
+    assert result.lower_bound == result.lower_bound == 7.0
+    result.save(tmp_path / "saved.zarr")
+    assert computed == [len(BANDIT)]
+    assert run(BANDIT, store=tmp_path / "stored.zarr").lower_bound == 7.0
+    assert db.load(tmp_path / "stored.zarr").lower_bound == db.load(tmp_path / "saved.zarr").lower_bound == 7.0
 
-    guarantees = Assumption.ALL & ~Assumption.IMMEDIATE
 
-
-def test_where_the_world_is_not_as_assumed_the_plain_loop_runs():
-    late = Late(ARMS, names=["safe", "bold"])
-    fast, plain = run(late, fast=True), run(late, fast=False)
-    assert fast.data.identical(plain.data)
-    assert not run(BANDIT, fast=True).data.identical(run(BANDIT, fast=False).data)  # there the shortcut is taken
-    np.testing.assert_array_equal(plain.pulls, run(BANDIT, fast=False).pulls)
-    np.testing.assert_array_equal(run(CAUTIOUS).pulls, run(BANDIT).pulls)  # a shortcut that does not look at gaps
-
-
-def test_a_shortcut_assumes_all_of_rewards_unless_it_says_less_or_more():
-    class Modest(NamedTuple):
-        scale: float
-
-    class Silent(NamedTuple):
-        scale: float
-
-    class Greedy(NamedTuple):
-        scale: float
-
-    def pull_nothing(policy, state, run, rng):
-        pass
-
-    shortcut(Modest, assumes=Assumption.IMMEDIATE)(pull_nothing)
-    shortcut(Silent)(pull_nothing)
-    shortcut(Greedy, assumes=Assumption.ALL)(pull_nothing)
-    late, dependent = Assumption.ALL & ~Assumption.IMMEDIATE, Assumption.ALL & ~Assumption.INDEPENDENT
-    holds = [[shortcut_holds(kind, world) for kind in (Modest, Silent, Greedy)] for world in (late, dependent)]
-    assert holds == [[False, False, False], [True, False, False]]
-    assert shortcut_holds(Silent, CAUTIOUS.guarantees)
-    assert not shortcut_holds(Greedy, CAUTIOUS.guarantees)
-    assert shortcut_holds(Greedy, Assumption.ALL)
+def test_shortcuts_are_taken_where_they_are_allowed_and_do_not_look_at_gaps():
+    assert not run(BANDIT, fast=True).data.identical(run(BANDIT, fast=False).data)
+    assert run(BANDIT, fast=True, delay=1).data.identical(run(BANDIT, fast=False, delay=1).data)
+    np.testing.assert_array_equal(run(CAUTIOUS).pulls, run(BANDIT).pulls)

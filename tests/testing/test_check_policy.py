@@ -9,7 +9,7 @@ import pytest
 import dirichlet_bandits as db
 from dirichlet_bandits.engine.verbs import duel, implements, index, init, update
 from dirichlet_bandits.testing import check_policy
-from dirichlet_bandits.testing.compiled import check_shape
+from dirichlet_bandits.testing.compiled import CompiledPlayer
 
 
 def problems(policy):
@@ -276,7 +276,7 @@ def test_rewards_may_come_late():
 @pytest.mark.parametrize("guarantee", ["linear", "none known", "quadratic"])
 def test_the_guarantee_is_one_of_the_labels(guarantee):
     kind = type("Labelled", (db.UCB1,), {"guarantee": guarantee})
-    found = [text for text in check_shape(kind(1.0)) if "guarantee" in text]
+    found = [text for text in CompiledPlayer.check_shape(kind(1.0)) if "guarantee" in text]
     labels = "'optimal', 'logarithmic', 'almost logarithmic', 'linear', 'none known'"
     wrong = f"guarantee must be one of {labels}; it is 'quadratic'"
     assert found == ([wrong] if guarantee == "quadratic" else [])
@@ -293,7 +293,7 @@ def test_params_that_fail():
 
 def test_verb_that_does_not_compile():
     found = problems(Holds(Unstable(1.0)))
-    assert "select fails: TypingError: " in found
+    assert "select raises TypingError: " in found
     assert found.count("\n") == 0
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import outputs, tables
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED, in_options
 from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
 from dirichlet_bandits.display.numbers import in_percent, interval, number
@@ -51,11 +51,11 @@ def compare(
     ] = None,
     replications: Annotated[int, typer.Option(help="Number of times each policy plays.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: outputs.Workers = None,
+    workers: tables.Workers = None,
     out: Annotated[Path | None, typer.Option(help="File for a plot of the ranking: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: outputs.Quiet = False,
+    quiet: tables.Quiet = False,
 ) -> None:
     """Run every policy that applies on past rewards, and rank them by their regret. Ctrl-C ranks what is finished.
 
@@ -77,7 +77,7 @@ def compare(
     """
     form = tables.form_of(as_json, as_csv)
     if out is not None:
-        outputs.check_picture("--out", out)
+        tables.check_picture("--out", out)
     columns = {"arm": arm, "reward": reward, "wide": wide, "forgiving": forgiving}
     bandit = _bandit(file, columns, level) if period is None else _periods(file, period, horizon, columns, level)
     feedback = given_feedback(file, delay=delay, window=window, late=late, batch=batch)
@@ -103,7 +103,9 @@ def compare(
     if form == "json":
         tables.show_json({**ranking.as_json(), "feedback": {key: in_words(value) for key, value in feedback.items()}})
     elif form == "csv":
-        tables.show(_places(ranking, file.stem), form)
+        keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
+        rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
+        tables.show(tables.Table(file.stem, {key: key for key in keys}, rows), form)
     else:
         tables.note(_said_of(bandit))
         for key, value in feedback.items():
@@ -154,13 +156,6 @@ def _said_of(bandit: "db.Environment") -> str:
         count = f", {law.data.size} rewards" if isinstance(law, db.Empirical) else ""
         told.append(f"{name} ({bandit.objective.name} {number(value)}{count})")
     return f"{len(bandit)} arms: " + "; ".join(told)
-
-
-def _places(ranking: "db.Ranking", title: str) -> tables.Table:
-    """Return the ranking as numbers, for programs."""
-    keys = ("policy", "mean", "difference", "low", "high", "tied", "replications", "parameters")
-    rows = [(*place, repr(ranking.policies[place.policy])) for place in ranking.places]
-    return tables.Table(title, dict(zip(keys, keys, strict=True)), rows)
 
 
 def _show(ranking: "db.Ranking", title: str) -> None:

@@ -8,15 +8,10 @@ import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
-from dirichlet_bandits.cli.failures import OneLineErrors
+from dirichlet_bandits.cli.failures import group
 from dirichlet_bandits.errors import ArgumentError
 
-app = typer.Typer(
-    cls=OneLineErrors,
-    help="Work with the crop model: maize yields by planting date.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Work with the crop model: maize yields by planting date.")
 
 
 @app.command("sample")

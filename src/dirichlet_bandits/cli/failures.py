@@ -58,6 +58,11 @@ class OneLineErrors(TyperGroup):
             raise typer.Exit(FAILED) from error
 
 
+def group(help: str, cls: type[OneLineErrors] = OneLineErrors) -> typer.Typer:
+    """Return a new group of commands."""
+    return typer.Typer(cls=cls, help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
 class NamedOptions(TyperCommand):
     """A command whose errors name the option, such as ``--seed``, instead of the argument ``seed``."""
 
@@ -164,7 +169,7 @@ class _Stderr(logging.Handler):
 
 def log_to_stderr() -> None:
     """Print every record of the package, with the time."""
-    from dirichlet_bandits.display.logs import LOGGER
+    from dirichlet_bandits.display import LOGGER
 
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         handler = _Stderr()

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import outputs, tables
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.errors import one_of
-from dirichlet_bandits.experiments.catalogue import CHANGING, READINGS, RISK, SHIPPED, SUBSAMPLING
+from dirichlet_bandits.experiments.catalogue import PAPERS
 
 
 def paper(
@@ -30,18 +30,18 @@ def paper(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Run only this experiment; repeatable. {one_of(SHIPPED).capitalize()}; "
-            f"of readings {one_of(READINGS)}; of sda {one_of(SUBSAMPLING)}; of cvar {one_of(RISK)}; "
-            f"of lbsda {one_of(CHANGING)}."
+            help="Run only this experiment; repeatable. "
+            + "; ".join(f"of {which} {one_of(paper.names)}" for which, paper in PAPERS.items()).capitalize()
+            + "."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("report"),
-    workers: outputs.Workers = None,
-    dask: outputs.Dask = None,
+    workers: tables.Workers = None,
+    dask: tables.Dask = None,
     seed: Annotated[int | None, typer.Option(help="Seed to use instead of the experiments' own.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: outputs.Quiet = False,
+    quiet: tables.Quiet = False,
 ) -> None:
     """Reproduce the paper's experiments and write one report, OUT/index.html.
 
@@ -62,7 +62,7 @@ def paper(
     form = tables.form_of(as_json, as_csv)
     say = partial(typer.echo, err=form != "text")  # other text would spoil JSON and CSV
     try:
-        with outputs.cluster(dask, workers) as executor:
+        with tables.cluster(dask, workers) as executor:
             made = db.experiments.reproduce(
                 out,
                 which=which,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import outputs, tables
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.declared_commands import fields_of
 from dirichlet_bandits.cli.failures import INTERRUPTED
 from dirichlet_bandits.cli.tables import Forgiving, Wide, read_past_rewards
@@ -22,7 +22,7 @@ def plan(
     forgiving: Forgiving = False,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
-    quiet: outputs.Quiet = False,
+    quiet: tables.Quiet = False,
     **asked: Any,
 ) -> None:
     """Simulate a study before it begins, to see when it names a winner and what it loses until then.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dirichlet_bandits.cli import tables
+from dirichlet_bandits.cli.failures import group
 from dirichlet_bandits.cli.study_options import Url
 from dirichlet_bandits.errors import ArgumentError, missing_extra
 from dirichlet_bandits.service import keys as keyring
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "multipart", "sqlalchemy", "segno")
 
-keys = typer.Typer(
-    help="Manage the keys of the HTTP service; only their hashes are stored.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+keys = group("Manage the keys of the HTTP service; only their hashes are stored.")
 
 File = Annotated[Path, typer.Option("--keys", envvar="DIRICHLET_BANDITS_KEYS", help="File of keys.", dir_okay=False)]
 KeyName = Annotated[str, typer.Argument(help="The user or program that the key is for.", show_default=False)]

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 import dirichlet_bandits as db
-from dirichlet_bandits.cli import outputs, tables
+from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.failures import INTERRUPTED
-from dirichlet_bandits.errors import ArgumentError
+from dirichlet_bandits.cli.tables import check_new_file
+from dirichlet_bandits.errors import ArgumentError, one_of
+from dirichlet_bandits.experiments.catalogue import SIMULATIONS, example_text, shipped_text
 
 
 def simulate(
@@ -22,8 +24,8 @@ def simulate(
     replications: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
     horizon: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Replace the value in the file.")] = None,
-    workers: outputs.Workers = None,
-    dask: outputs.Dask = None,
+    workers: tables.Workers = None,
+    dask: tables.Dask = None,
     plot: Annotated[Path | None, typer.Option(help="File for a plot of the regret: .png, .pdf or .svg.")] = None,
     as_json: tables.AsJson = False,
     as_csv: tables.AsCsv = False,
@@ -55,11 +57,11 @@ def simulate(
     if place is None:
         raise ArgumentError("--out", "given, or --store", None)
     if out is not None:
-        outputs.check_result("--out", out)
+        tables.check_result("--out", out)
     if plot is not None:
-        outputs.check_picture("--plot", plot)
+        tables.check_picture("--plot", plot)
 
-    with outputs.cluster(dask, workers) as executor, warnings.catch_warnings():
+    with tables.cluster(dask, workers) as executor, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted")  # said below
         result = task.run(workers=workers, progress=False if quiet else None, store=store, executor=executor)
     undone, total = result.undone, task.replications * len(task.policies)
@@ -83,3 +85,30 @@ def simulate(
         done = f"{total - undone} of {total} replications were finished and are saved in {place}"
         typer.echo(f"interrupted: {done}" + ("; run again to continue" if store else ""), err=True)
         raise typer.Exit(INTERRUPTED)
+
+
+# ``dirichlet-bandits example``: write a commented experiment to start from
+
+
+def example(
+    path: Annotated[Path, typer.Argument(help="File to write; an existing file is not replaced.")] = Path(
+        "experiment.toml"
+    ),
+    paper: Annotated[str | None, typer.Option(help=f"Copy an experiment of a paper: {one_of(SIMULATIONS)}.")] = None,
+) -> None:
+    """Write a commented experiment file, ready to run and to change.
+
+    Examples:
+
+    \b
+      dirichlet-bandits example experiment.toml
+      dirichlet-bandits simulate experiment.toml --out runs.zarr
+      dirichlet-bandits example mixtures.toml --paper mixtures
+      dirichlet-bandits simulate mixtures.toml --out mixtures.zarr \\
+        --replications 200
+    """
+    if paper is not None and paper not in SIMULATIONS:
+        raise ArgumentError("--paper", one_of(SIMULATIONS), paper)
+    check_new_file("path", path)
+    path.write_text(example_text() if paper is None else shipped_text(paper), encoding="utf-8")
+    typer.echo(f"wrote {path}; run it with: dirichlet-bandits simulate {path} --out runs.zarr")

@@ -11,6 +11,7 @@ import dirichlet_bandits as db
 from dirichlet_bandits.answers import written
 from dirichlet_bandits.cli import study_tables, tables
 from dirichlet_bandits.cli.declared_commands import DeclaredCommand, fields_of
+from dirichlet_bandits.cli.failures import group
 from dirichlet_bandits.cli.study_operations import StudyCommands, sure
 from dirichlet_bandits.cli.study_options import (
     Archived,
@@ -27,12 +28,7 @@ from dirichlet_bandits.display.progress import bars
 
 DIFFERENT = 1
 
-app = typer.Typer(
-    cls=StudyCommands,
-    help="Make live decisions: ask which arm to try, tell the reward later.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Make live decisions: ask which arm to try, tell the reward later.", StudyCommands)
 
 
 @app.command("create", cls=DeclaredCommand)

@@ -118,12 +118,8 @@ class OperationCommand(DeclaredCommand):
             if as_json:
                 tables.show_json(kind.answer_as_json(answer))
             else:
-                typer.echo(_said(self.name, asked, answer))
+                said = PRINTED.get(str(self.name), asked.done)
+                typer.echo(said.format(asked, answer) if isinstance(said, str) else said(asked, answer))
 
         leave_out = [option for option, there in missing.items() if not there]
         return with_fields(name, do, kind, f"{self.help}\n\n{written}", leave_out)
-
-
-def _said(command: str | None, asked: Any, answer: Any) -> str:
-    said = PRINTED.get(str(command), asked.done)
-    return said.format(asked, answer) if isinstance(said, str) else said(asked, answer)

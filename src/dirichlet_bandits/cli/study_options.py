@@ -16,14 +16,8 @@ if TYPE_CHECKING:
     from dirichlet_bandits.live import Study
 
 Name = Annotated[str, typer.Argument(help="Name of the study.", show_default=False)]
-Url = Annotated[
-    str,
-    typer.Option(
-        "--storage",
-        envvar="DIRICHLET_BANDITS_STORAGE",
-        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE.",
-    ),
-]
+_PLACES = "sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE."
+Url = Annotated[str, typer.Option("--storage", envvar="DIRICHLET_BANDITS_STORAGE", help=_PLACES)]
 Archived = Annotated[bool, typer.Option("--archived", help="List the archived studies instead.")]
 Token = Annotated[
     str | None, typer.Option(help="Your name for this call; repeating it with the same name changes nothing.")

@@ -1,16 +1,14 @@
 """Print the tables of ``study list`` and ``study show``."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 import dirichlet_bandits as db
 from dirichlet_bandits.cli import tables
 from dirichlet_bandits.cli.study_operations import floor_words
-from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
-from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +93,8 @@ def show_study(study: "db.Study", form: tables.Form, segment: str | None = None)
 
 def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, float] | None) -> tables.Table:
     """Make a table that fits a terminal: omit empty columns, and put trials without a reward into one."""
+    from dirichlet_bandits.live.summary import rows_by_arm
+
     known = summary.replace([-math.inf, math.inf], math.nan)
     known.loc[summary["no_interval"].notna(), ["low", "high"]] = math.nan
     numbers = [key for key in _NUMBERS if key in known and key not in _LIFT]
@@ -107,25 +107,14 @@ def _for_people(study: "db.Study", summary: "pd.DataFrame", chances: dict[str, f
     if chances is not None:
         known["propensity"] = [chances[str(arm)] for arm in known.index]
         columns["propensity"] = "next"
-    return _table(f"{study.name}: {study.policy!r}", known, columns, {"told": int, "besides": str})
-
-
-def _table(
-    title: str, summary: "pd.DataFrame", columns: Mapping[str, str], written: Mapping[str, Callable[[Any], Any]]
-) -> tables.Table:
-    """Return these columns of a summary, one row per arm, written by their functions or else as numbers."""
-    rows = [
-        (
-            f"{arm}" if row["active"] else f"{arm} (retired)",
-            *(written.get(key, float)(row[key]) for key in columns),
-        )
-        for arm, row in summary.iterrows()
-    ]
-    return tables.Table(title, {"arm": "arm", **columns}, rows, prose=["besides"])
+    rows = rows_by_arm(known, columns, {"told": int, "besides": str})
+    return tables.Table(f"{study.name}: {study.policy!r}", {"arm": "arm", **columns}, rows, prose=["besides"])
 
 
 def _show_readings(summary: "pd.DataFrame") -> None:
     """Print how the arms compare: lift, also in percent, probability of being best, rewards earned, and drift."""
+    from dirichlet_bandits.live.summary import rows_by_arm
+
     said = summary.attrs
     names = {"lift": "lift", "lift_low": "from", "lift_high": "to", "lift_percent": "relative"}
     names |= {"probability_best": "P(best)"}
@@ -134,7 +123,8 @@ def _show_readings(summary: "pd.DataFrame") -> None:
         typer.echo()
         over = f"Lift: mean minus that of {said['control']}"
         title = over if "lift" in columns else f"Compared with {said['compared_with']}"
-        tables.show(_table(title, summary, columns, {"lift_percent": lift_percent, "probability_best": belief}))
+        rows = rows_by_arm(summary, columns, {"lift_percent": lift_percent, "probability_best": belief})
+        tables.show(tables.Table(title, {"arm": "arm", **columns}, rows))
     if summary["told"].sum():
         tables.note(earnings(said))
     if said["drift"]:

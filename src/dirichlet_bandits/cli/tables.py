@@ -4,9 +4,12 @@ import csv
 import io
 import json
 import math
+import os
 import textwrap
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -78,14 +81,8 @@ def _csv(table: Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table.columns)
     for record in table.records():
-        writer.writerow(_csv_cell(value) for value in record.values())
+        writer.writerow(plain_text(x) if isinstance(x, str) else "" if x is None else x for x in record.values())
     return file.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return plain_text(value)
-    return "" if value is None else value
 
 
 def _plain(value: Any) -> Any:
@@ -134,11 +131,7 @@ def _rich_table(table: Table, cells: Iterable[Sequence[str]], widths: Sequence[i
     from rich.text import Text
 
     made = RichTable(
-        box=box.SIMPLE_HEAD,
-        show_lines=table.lines,
-        pad_edge=False,
-        padding=(0, _GAP - 1, 0, 0),
-        show_edge=False,
+        box=box.SIMPLE_HEAD, show_lines=table.lines, pad_edge=False, padding=(0, _GAP - 1, 0, 0), show_edge=False
     )
     for k, ((column, header), width) in enumerate(zip(table.columns.items(), widths, strict=True)):
         numbers = all(isinstance(row[k], int | float | None) or row[k][-1:] in ("", "%") for row in table.rows)
@@ -189,3 +182,65 @@ def read_past_rewards(file: Path, **options: Any) -> "Bandit":
     for report in reports:
         typer.echo(str(report.message), err=True)
     return past
+
+
+# Check where a command will write, before the work begins
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bars.")]
+Workers = Annotated[
+    int | None, typer.Option(help="Number of threads; default: one per core. Does not affect the numbers.")
+]
+Dask = Annotated[
+    str | None, typer.Option(help="Run on the Dask cluster at this address, tcp://host:8786; it must see the output.")
+]
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def check_result(option: str, path: Path) -> None:
+    """Check that a zarr folder can be written: a new one, or an older result."""
+    _check_folder(option, path)
+    if path.exists():
+        db.load(path)
+
+
+def check_picture(option: str, path: Path) -> None:
+    """Check that a plot file has a supported format."""
+    if path.suffix.lower() not in PICTURES:
+        raise ArgumentError(option, f"a file that ends in {', '.join(PICTURES)}", str(path))
+    _check_folder(option, path)
+
+
+def check_new_file(name: str, path: Path) -> None:
+    """Check that a file does not exist yet."""
+    if path.exists():
+        raise ArgumentError(name, "a file that does not exist yet", str(path))
+    _check_folder(name, path)
+
+
+def _check_folder(option: str, path: Path) -> None:
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ArgumentError(option, "in a folder that exists and can be written", str(path))
+
+
+# Where a command runs simulations: on threads, or on the given Dask cluster
+
+
+@contextmanager
+def cluster(dask: str | None, workers: int | None) -> Iterator[Executor | None]:
+    """Return the executor for the options ``--dask`` and ``--workers``; None means threads."""
+    if dask is None:
+        yield None
+        return
+    if workers is not None:
+        raise ArgumentError("--workers", "omitted with a Dask cluster, which has its own workers", workers)
+    from dirichlet_bandits.simulation import dask_executor
+
+    try:
+        with dask_executor(dask) as executor:
+            yield executor
+    except ArgumentError as error:
+        if error.name != "address":
+            raise
+        raise ArgumentError("--dask", *error.args[1:]) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.core import event
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.display.progress import busy
 
 _POLL_SECONDS = 0.1

@@ -20,7 +20,7 @@ import llvmlite.binding
 import numba
 from numba import types
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.files import whole_file
 from dirichlet_bandits.sources import files_of, hash_of, newer_than_process
 

@@ -1,7 +1,7 @@
 """Check that this version of Numba has the private parts listed in the docstring of the package."""
 
 import functools
-from typing import Final
+from typing import Any, Final
 
 import numba
 
@@ -26,9 +26,12 @@ def check_internals() -> None:
 
 
 def _check() -> None:
+    from numba.core import event
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.callconv import CPUCallConv
     from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
     from numba.core.compiler import CompileResult
+    from numba.core.cpu import CPUContext
     from numba.core.datamodel.registry import default_manager
     from numba.core.dispatcher import Dispatcher
     from numba.core.funcdesc import FunctionDescriptor
@@ -42,6 +45,9 @@ def _check() -> None:
         CompileResult: "_reduce _rebuild entry_point",
         JITCPUCodegen: "magic_tuple",
         JITCodeLibrary: "get_pointer_to_function",
+        CPUContext: "call_conv",
+        CPUCallConv: "get_function_type call_function return_status_propagate",
+        event: "Listener register",
         FunctionDescriptor: "llvm_func_name llvm_cfunc_wrapper_name",
         # The first sets `_cache`, and the second reads `overloads`.
         Dispatcher: "enable_caching get_compile_result typeof_pyval",
@@ -49,6 +55,9 @@ def _check() -> None:
     for owner, names in used.items():
         for name in names.split():
             getattr(owner, name)
+    libraries: Any = JITCodeLibrary.__mro__[:-1]
+    if not any("_reload_init" in kind.__init__.__code__.co_names for kind in libraries):
+        raise AttributeError("JITCodeLibrary has no _reload_init")
     for struct, name in ((npy_rng, "npy_rng"), (npy_bitgen, "npy_bitgen"), (Array(float64, 1, "C"), "array")):
         if sorted(default_manager[struct]._fields) != sorted(FIELDS[name].split()):
             raise AttributeError(f"{name} has other fields than {FIELDS[name]}")

@@ -3,8 +3,7 @@
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from dirichlet_bandits.display.numbers import belief, lift_percent, number
-from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.display.numbers import belief, drift_words, earnings, lift_percent, number
 from dirichlet_bandits.lazy import whole_module
 
 if TYPE_CHECKING:

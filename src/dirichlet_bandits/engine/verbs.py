@@ -30,7 +30,6 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from dirichlet_bandits.compiler import INNER_OPTIONS, jit, named_entry_point, overload
-from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.sources import source_stamp
 
 
@@ -41,7 +40,6 @@ class Version(NamedTuple):
     random: bool = True
     in_place: bool = False
     forwards: bool = False
-    assumes: Assumption = Assumption.REWARDS
 
 
 _VERSIONS: dict[Callable[..., Any], dict[type | None, Version]] = {}  # by verb and parameters; None has the default
@@ -145,7 +143,6 @@ def implements(
     random: bool = True,
     in_place: bool = False,
     forwards: bool = False,
-    assumes: Assumption = Assumption.REWARDS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a function to compile it and register it as the given verb for these parameter types.
 
@@ -153,7 +150,7 @@ def implements(
     ``update`` draws no random numbers, so that live studies need not start a stream for each reward, and
     ``in_place=True`` that it returns the same arrays if ``engine.history.has_room``. ``forwards=True`` declares that
     the function only calls the same verb of the policy in the field ``inner``, so that whatever is declared about that
-    policy also holds for the one around it. ``assumes`` belongs to :func:`shortcut`.
+    policy also holds for the one around it.
     """
     if stub not in _VERSIONS:
         known = ", ".join(known.__name__ for known in _VERSIONS)
@@ -164,24 +161,16 @@ def implements(
         if late:
             raise TypeError(f"{', '.join(late)} is compiled already: register {stub.__name__!r} before it is used")
         dispatcher = function if hasattr(function, "py_func") else jit(function)
-        version = Version(dispatcher, random, in_place, forwards, assumes)
+        version = Version(dispatcher, random, in_place, forwards)
         _VERSIONS[stub].update(dict.fromkeys(policy_types or (None,), version))
         return dispatcher
 
     return register
 
 
-def shortcut(
-    *policy_types: type, assumes: Assumption = Assumption.REWARDS
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a function that should ``play`` for these policies wherever its assumptions hold."""
-    return implements(play, *policy_types, assumes=assumes)
-
-
-def shortcut_holds(policy_type: type, guarantees: Assumption) -> bool:
-    """Whether a policy's own way to play is exact under these guarantees; the plain loop always is."""
-    own = _VERSIONS[play].get(policy_type)
-    return own is None or own.assumes in guarantees
+def shortcut(*policy_types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a function that should ``play`` for these policies where nothing changes and rewards come at once."""
+    return implements(play, *policy_types)
 
 
 def _version(stub: Callable[..., Any], params: Any) -> Version | None:

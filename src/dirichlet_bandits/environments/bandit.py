@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.environments.assumptions import Assumption
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.environments.environment import Environment, RewardLaw, digest, law_identity, pickled
 from dirichlet_bandits.environments.laws import Empirical, Law
 from dirichlet_bandits.environments.objective import Mean, Objective
@@ -128,10 +127,6 @@ class Bandit(Environment):
         """Name of the arm with the largest value (the first one, if several tie)."""
         return self.names[int(self.values.argmax())]
 
-    @property
-    def guarantees(self) -> Assumption:
-        return Assumption.REWARDS | super().guarantees
-
     def values_over(self, horizon: int) -> Floats:
         return np.tile(self.values, (horizon, 1))
 
@@ -213,7 +208,7 @@ class Bandit(Environment):
                 std,
                 *([float(value)] if judged else []),
                 float(gap),
-                html_tables.interval_bar(mean - side, mean, mean + side, bounds),
+                tables.interval_bar(mean - side, mean, mean + side, bounds),
             )
             for name, law, mean, std, side, value, gap in zip(
                 self.names, self.arms, self.means, stds, sides, self.values, self.gaps, strict=True
@@ -221,7 +216,7 @@ class Bandit(Environment):
         ]
         headers = ["arm", "law", "mean", "std", *judged, "gap", "mean ± std"]
         best = int(self.values.argmax())
-        return html_tables.table(f"{len(self)} arms; the best is bold", headers, rows, marked=best)
+        return tables.table(f"{len(self)} arms; the best is bold", headers, rows, marked=best)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {arm!r}" for name, arm in zip(self.names, self.arms, strict=True))

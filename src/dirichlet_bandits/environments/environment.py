@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from dirichlet_bandits.environments.assumptions import Assumption
 from dirichlet_bandits.environments.laws import Law
 from dirichlet_bandits.environments.objective import Mean, Objective
 from dirichlet_bandits.errors import ArgumentError
@@ -110,11 +109,6 @@ class Environment(ABC):
     def until(self, horizon: int) -> "Environment":
         """Return the environment of the first pulls, which may be simpler."""
         return self
-
-    @property
-    def guarantees(self) -> Assumption:
-        """What is guaranteed about rewards and regret; a shortcut that assumes more is not used."""
-        return Assumption.MEAN if isinstance(self.objective, Mean) else Assumption(0)
 
     def identity(self, horizon: int) -> dict[str, Any]:
         """Return plain data, by the names that an error shows, that differ if rewards or values differ."""

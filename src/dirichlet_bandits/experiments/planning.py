@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.answers import Null
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import number, with_error
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import specialized
@@ -109,7 +109,7 @@ class StudyPlan:
     def _repr_html_(self) -> str:
         """Return the rows as a table, and the conclusion."""
         caption = f"{self.replications} simulated studies of {self.horizon:,} trials"
-        return html_tables.table(caption, self.headers, self.cells(), below=self.answer)
+        return tables.table(caption, self.headers, self.cells(), below=self.answer)
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return the rows as people read them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import in_percent, number
 from dirichlet_bandits.display.summaries import Summary
 from dirichlet_bandits.environments import Environment
@@ -23,7 +23,7 @@ from dirichlet_bandits.inference.intervals import Bounds
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.policies.registry import all_policies
 from dirichlet_bandits.policies.written import as_policies
-from dirichlet_bandits.results import Result, latex
+from dirichlet_bandits.results import Result
 from dirichlet_bandits.results.plot import plain, slots, style
 from dirichlet_bandits.seeding import Seed
 from dirichlet_bandits.simulation import simulate
@@ -84,7 +84,7 @@ class Ranking:
         headers = ("policy", f"mean {self.result.regret_label}", "more than the best", "from", "to", "")
         left_out = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
         caption = f"{self.result.regret_label} after {self.result.horizon} pulls"
-        return html_tables.table(caption, headers, rows, marked=0, below=left_out)
+        return tables.table(caption, headers, rows, marked=0, below=left_out)
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, most: int | None = None, title: str | None = None
@@ -138,7 +138,7 @@ class Ranking:
             )
             for k, place in enumerate(self.places)
         ]
-        return latex.table(("policy", f"mean {self.result.regret_label}", "difference from the best"), rows)
+        return tables.latex_table(("policy", f"mean {self.result.regret_label}", "difference from the best"), rows)
 
     def as_json(self) -> dict[str, Any]:
         """Return the ranking as numbers and texts for JSON."""

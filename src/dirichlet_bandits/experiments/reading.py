@@ -13,8 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dirichlet_bandits import environments as laws
-from dirichlet_bandits import specs
+from dirichlet_bandits import environments, specs
 from dirichlet_bandits.environments import Bandit, CVaR, Environment, Geometric, Law, Mean, Objective, Pareto, Piecewise
 from dirichlet_bandits.environments.feedback import AT_ONCE
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
@@ -33,15 +32,16 @@ if TYPE_CHECKING:
     from dirichlet_bandits.experiments.qds_study import QDSStudy
     from dirichlet_bandits.experiments.random_arms import RandomArms
 
+_PUBLIC = {name: getattr(environments, name) for name in dir(environments)}
 LAWS: dict[str, type[Law]] = {
-    name: law for name, law in vars(laws).items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
+    name: law for name, law in _PUBLIC.items() if isinstance(law, type) and issubclass(law, Law) and law is not Law
 }
 DELAYS: dict[str, Callable[..., Any]] = {**LAWS, "Geometric": Geometric, "Pareto": Pareto}
 OBJECTIVES: dict[str, Callable[..., Objective]] = {"mean": lambda: Mean(), "CVaR": CVaR}
 _SCALE = ("horizon", "replications", "seed")
 _FEEDBACK = tuple(AT_ONCE)
 TABLES: dict[str, Callable[..., Environment]] = {
-    kind.in_files: kind for kind in vars(laws).values() if getattr(kind, "in_files", None)
+    kind.in_files: kind for kind in _PUBLIC.values() if getattr(kind, "in_files", None)
 }
 _ARMS = ("arms", "segments", *TABLES, "problem", "objective")
 _TOP = ("title", *_SCALE, *_FEEDBACK, *_ARMS, "policies", "plot", "figures", "paper", "claims")

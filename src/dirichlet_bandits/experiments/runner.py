@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.display.numbers import duration
-from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.errors import ArgumentError, FormatError, one_of
 from dirichlet_bandits.experiments.catalogue import PAPERS, shipped, shipped_text
 from dirichlet_bandits.experiments.experiment import Experiment
@@ -25,30 +24,11 @@ from dirichlet_bandits.report import OUTCOMES, Chapter, Making, Unread, write
 from dirichlet_bandits.report.claims import Paper
 from dirichlet_bandits.results import Result, load
 from dirichlet_bandits.results.store import Store
-from dirichlet_bandits.simulation.compile_ahead import Simulation, in_processes
 from dirichlet_bandits.simulation.executors import Workers, cores
 from dirichlet_bandits.validation import whole_number
 
 QUICK = 200  # replications of a quick run; a paper may ask for fewer
 _SECONDS: Final = "seconds"  # attribute of a stored result: its processor time
-
-
-def _compile(names: list[str], workers: int | None, progress: bool | None, say: Callable[[str], object]) -> None:
-    """Compile what new experiments need, unless it is already compiled, because starting processes takes a while."""
-    every = [task.experiment() if isinstance(task, RandomArms) else task for task in map(shipped, names)]
-    tasks = [task for task in every if isinstance(task, Experiment)]
-    kinds = {
-        (param_types(policy.params), plain): Simulation(task.bandit, policy, plain=plain)
-        for task in tasks
-        for plain in (task.bandit.still and not task.feedback,)
-        for policy in task.policies.values()
-    }
-    missing = [simulation for simulation in kinds.values() if not simulation.is_compiled()]
-    if missing:
-        say("The first run compiles each kind of policy; later runs reuse the compiled code.")
-        started = time.perf_counter()
-        in_processes([simulation.job for simulation in missing], workers=workers, progress=progress)
-        say(f"policies compiled: {len(missing)}, after {duration(time.perf_counter() - started)}")
 
 
 def _run(
@@ -178,8 +158,6 @@ def reproduce(
     data.mkdir(parents=True, exist_ok=True)
     chapters: list[Chapter] = []
     started = began = time.perf_counter()
-    if executor is None:
-        _compile([name for name in chosen if not (data / f"{name}.zarr").exists()], workers, progress, tell)
     for name in chosen:
         chapter = _run(name, data, (quick, seed), tell, **options)
         wall = time.perf_counter() - began

@@ -39,7 +39,7 @@ from dirichlet_bandits.inference.pair_bet import Counts
 from dirichlet_bandits.types import Floats, Ints
 
 
-class Claim(NamedTuple):
+class WinnerMethod(NamedTuple):
     """What a winner claims: the method, whether it is proved for all distributions, and what it assumes, in words."""
 
     name: str
@@ -48,32 +48,32 @@ class Claim(NamedTuple):
     assumes: str
 
 
-LOTTERY: Final = Claim(
+LOTTERY: Final = WinnerMethod(
     "lottery",
     True,
     "lottery rule: any rewards within the bounds",
     "if the differences between the arms keep their sign",
 )
-AVERAGE: Final = Claim(
+AVERAGE: Final = WinnerMethod(
     "average",
     True,
     "lottery rule for the average: any rewards within the bounds",
     "on average over the trials so far, whatever has changed",
 )
-PAIR_BET: Final = Claim(
+PAIR_BET: Final = WinnerMethod(
     "pair bet",
     True,
     "pair bet: any rewards within the bounds",
     "if each arm's rewards keep one mean",
 )
-CLIPPED: Final = Claim(
+CLIPPED: Final = WinnerMethod(
     "clipped lottery",
     False,
     "clipped lottery rule: any rewards of the same distribution",
     "if the winner's rewards are distributed like a rival's, or less favorably, however they drift "
     "(for equal means of differently shaped rewards, this is an approximation)",
 )
-COUNTS: Final = Claim(
+COUNTS: Final = WinnerMethod(
     "counts",
     False,
     "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards",
@@ -176,7 +176,7 @@ class Evidence:
         return sum(one.n for one in self._moments_apart)
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> WinnerMethod:
         """What a winner by this evidence claims."""
         if self._average:
             return AVERAGE

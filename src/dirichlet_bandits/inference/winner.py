@@ -34,8 +34,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display.numbers import in_percent, number
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words, in_percent, number
 from dirichlet_bandits.inference.differences import AVERAGE, CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.types import Floats

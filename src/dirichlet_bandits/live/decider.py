@@ -265,10 +265,8 @@ class Decider:
         past = [self.direction.turn(np.array(self._remembered(journal, arm), np.float64)) for arm in self._arms]
         weight = self._borrow if self._warm is None else self._warm.weight
         if self._warm is not None and weight == 1.0:
-            every = [
-                (place, self._arms[place], k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())
-            ]
-            self._update([(place, x, _BEFORE + (arm << 32) + k, 0, 0) for place, arm, k, x in every])
+            every = [(place, k, x) for place, xs in enumerate(past) for k, x in enumerate(xs.tolist())]
+            self._update([(place, x, _BEFORE + (self._arms[place] << 32) + k, 0, 0) for place, k, x in every])
         else:
             weighted = registration(self.policy).weighted
             assert weighted is not None  # or the study would have been refused

@@ -410,18 +410,12 @@ class Reopened(OfTrial):
         return [self] if record.status == ABANDONED and not record.late else []
 
 
-def _windows(row: Sequence[Any]) -> Event:
-    return WindowSet.of(row) if row[2] is None else WindowsClosed.of(row)
-
-
 EVENTS: Final[tuple[type[Event], ...]] = (
     *(ArmAdded, ArmRetired, Asked, Rewarded, Abandoned, Voided, Corrected, Noted, PastAdded, CallRecorded, FloorSet),
     *(WinnerDeclared, WindowSet, WindowsClosed, Reopened),
 )
-READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {
-    **{cls.kind: cls.of for cls in EVENTS},
-    WindowSet.kind: _windows,
-}
+READERS: Final[dict[int, Callable[[Sequence[Any]], Event]]] = {cls.kind: cls.of for cls in EVENTS}
+READERS[WindowSet.kind] = lambda row: (WindowSet if row[2] is None else WindowsClosed).of(row)
 
 
 def event_of(row: Sequence[Any]) -> Event:

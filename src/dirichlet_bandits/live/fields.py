@@ -65,8 +65,7 @@ Margin = Annotated[float, number(), "How much worse than the best arm the winner
 Number = Annotated[float, number()]
 Bounds = Annotated[tuple[float, float], pair(), "Bounds of all rewards."]
 Names = Annotated[
-    Sequence[str],
-    sequence(text(), "a list of names", distinct=True, most=SERVED_ARMS, example=["26 Feb", "13 Mar"]),
+    Sequence[str], sequence(text(), "a list of names", distinct=True, most=SERVED_ARMS, example=["26 Feb", "13 Mar"])
 ]
 Direction = Annotated[str, choice(MAXIMIZE, MINIMIZE)]
 
@@ -207,13 +206,7 @@ Window = Annotated[
 ]
 Late = Annotated[
     float | str,
-    Check(
-        LATE_WORDS,
-        checked_late,
-        {"anyOf": [{"const": ABANDON_LATE}, {"type": "number"}]},
-        read_number,
-        example=0,
-    ),
+    Check(LATE_WORDS, checked_late, {"anyOf": [{"const": ABANDON_LATE}, {"type": "number"}]}, read_number, example=0),
     "What a late reward means: 'abandon', or a reward such as 0.",
 ]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from dirichlet_bandits.inference.winner import Winner
     from dirichlet_bandits.live.reading import ReadableStudy
-    from dirichlet_bandits.live.winner import Followed, Question
+    from dirichlet_bandits.live.winner import LotteryEvidence, Question
 
 R = TypeVar("R")
 
@@ -85,7 +85,9 @@ class Local(Named):
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
         self.answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, winners by question
-        self.followed: dict[tuple[str | None, str], Followed] = {}  # the evidence for winners, by segment and claim
+        self.followed: dict[
+            tuple[str | None, str], LotteryEvidence
+        ] = {}  # evidence by segment and claim
         self._renew_lock()
         fresh_locks_in_children(self)
 

@@ -254,8 +254,9 @@ class ReadableStudy:
         >>> study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
         >>> study.winner().arm is None
         True
-        >>> rewards = np.random.default_rng(0).random((400, 2)) < [0.3, 0.6]
-        >>> _ = study.add_trials({"arm": ["red", "blue"] * 400, "reward": rewards.astype(float).ravel()})
+        >>> trials, draws = study.ask(800), np.random.default_rng(0).random(800)
+        >>> rewards = [x < {"red": 0.3, "blue": 0.6}[trial.arm] for trial, x in zip(trials, draws, strict=True)]
+        >>> study.tell_many(trials, rewards)
         >>> study.winner().arm
         'blue'
         """

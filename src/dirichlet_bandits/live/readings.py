@@ -30,7 +30,7 @@ from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.winner import (
     ARMS,
     ROUNDS,
-    Followed,
+    LotteryEvidence,
     Question,
     check_question,
     claim_of,
@@ -283,7 +283,7 @@ def found_winner(local: Local, question: Question) -> Winner:
     answers = local.answered[1]
     if question not in answers:
         given = settings.policy, settings.limits, settings.direction
-        followed = local.followed.setdefault((question.segment, question.over), Followed(*given, question.over))
+        followed = local.followed.setdefault((question.segment, question.over), LotteryEvidence(*given, question.over))
         answers[question] = winner(journal, *given, question, followed)
     return answers[question]
 

@@ -1,16 +1,15 @@
 """The summary of a study: one row per arm, the best arm, and what was earned."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
-from dirichlet_bandits.display.numbers import belief, in_percent, lift_percent
-from dirichlet_bandits.display.readings import drift_words, earnings
+from dirichlet_bandits.display import tables
+from dirichlet_bandits.display.numbers import belief, drift_words, earnings, in_percent, lift_percent
 from dirichlet_bandits.environments import CVaR, Empirical, Mean
 from dirichlet_bandits.inference.best import NO_REWARD, Best, Judged, best_arm
 from dirichlet_bandits.inference.differences import lifts
@@ -224,19 +223,10 @@ def _values(study: Summarized, rewards: Sequence[Floats], means: Sequence[float]
 
 def _best_of(study: Summarized, values: Sequence[float], intervals: Sequence[Interval]) -> Best:
     journal, objective = study.journal, study.policy.objective.name
-    judged = [
-        Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm])
-        for arm in journal.known_arms()
-        if not math.isnan(values[arm])
-    ]
-    return best_arm(judged, study.direction.larger_is_better, objective, _why_no_value(study.policy, study.pooled))
-
-
-def _why_no_value(policy: Policy, pooled: bool) -> str:
-    """Say why no arm can be judged."""
-    if not pooled:
-        return NO_REWARD
-    return "no arm has a reward in every segment yet" if isinstance(policy.objective, Mean) else ONE_BY_ONE
+    known = [arm for arm in journal.known_arms() if not math.isnan(values[arm])]
+    judged = [Judged(journal.names[arm], values[arm], journal.n_told[arm], *intervals[arm]) for arm in known]
+    pooled = ONE_BY_ONE if objective != "mean" else "no arm has a reward in every segment yet"
+    return best_arm(judged, study.direction.larger_is_better, objective, pooled if study.pooled else NO_REWARD)
 
 
 def _by_arm(journal: StudyView, trials: AbstractSet[int]) -> Ints:
@@ -322,20 +312,27 @@ def _probabilities(journal: StudyView, policy: Policy, direction: str, bounds: B
     return found
 
 
+def rows_by_arm(
+    summary: "pd.DataFrame", keys: Collection[str], written: Mapping[str, Callable[[Any], object]]
+) -> list[tuple[object, ...]]:
+    """Return a row per arm, its name and these columns, which some functions write; others are numbers."""
+    return [
+        (f"{arm}" if row["active"] else f"{arm} (retired)", *(written.get(key, float)(row[key]) for key in keys))
+        for arm, row in summary.iterrows()
+    ]
+
+
 def study_html(study: "ReadableStudy") -> str:
     """Return the HTML table of a notebook, one row per arm and the best in bold, with earnings and warnings below."""
-    summary, best = study.summary(), study.best_arm
-    said = summary.attrs
+    summary = study.summary()
+    said, best = summary.attrs, summary.attrs["best_arm"]
     keys, low = [key for key in ("value", *_HTML_COLUMNS) if key in summary], f"{in_percent(said['confidence'])} from"
     headers = {"told": "rewards", "value": said["objective"], "low": low, "high": "to"}
     headers |= {"lift_low": "from", "lift_high": "to", "probability_best": "P(best)"}
     headers["lift_percent"] = "lift" if said["compared_with"] is None else f"over {said['compared_with']}"
     kinds: dict[str, Callable[[Any], object]] = {"told": int, "pending": int}
     kinds |= {"lift_percent": lift_percent, "probability_best": belief}
-    rows = [
-        (f"{arm}" if row["active"] else f"{arm} (retired)", *(kinds.get(key, float)(row[key]) for key in keys))
-        for arm, row in summary.iterrows()
-    ]
+    rows = rows_by_arm(summary, keys, kinds)
     below = [earnings(said)] if summary["told"].sum() else []
     below += [f"careful: {drift_words(said['drift'])}"] if said["drift"] else []
     below.append(f"interval: {said['interval']}")
@@ -343,7 +340,7 @@ def study_html(study: "ReadableStudy") -> str:
     caption = f"Study {study.name}: {study.policy!r}, {len(study)} trials, rewards{study.settings.in_unit}"
     caption = caption.removesuffix(", rewards")
     shown = ["arm", *(headers.get(key, key) for key in keys)]
-    return html_tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
+    return tables.table(caption, shown, rows, marked=marked, below="; ".join(below))
 
 
 # Arms over all segments of a study: means as if every segment had tried each arm in the same proportion

@@ -14,10 +14,19 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler.interrupts import shielded
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
-from dirichlet_bandits.inference.differences import AVERAGE, CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Claim, Evidence
+from dirichlet_bandits.inference.differences import (
+    AVERAGE,
+    CLAIMS,
+    CLIPPED,
+    COUNTS,
+    LOTTERY,
+    PAIR_BET,
+    Evidence,
+    WinnerMethod,
+)
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.forecast import Rates
 from dirichlet_bandits.inference.intervals import Bounds, are_finite
@@ -47,7 +56,7 @@ class Question(NamedTuple):
     over: str = ARMS
 
 
-class Followed:
+class LotteryEvidence:
     """The evidence of a study or a segment, brought up to date with each round whose rewards are all known.
 
     The lottery rule takes rounds in the order in which they were decided, with the rewards that they have now. So it
@@ -132,11 +141,16 @@ def _is_certain(policy: Policy) -> bool:
 
 
 def winner(
-    journal: Journal, policy: Policy, bounds: Bounds, direction: str, asked: Question, followed: Followed | None = None
+    journal: Journal,
+    policy: Policy,
+    bounds: Bounds,
+    direction: str,
+    asked: Question,
+    followed: LotteryEvidence | None = None,
 ) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, bounds, asked)
-    evidence = (followed or Followed(policy, bounds, direction, asked.over)).follow(journal.of(asked.segment))
+    evidence = (followed or LotteryEvidence(policy, bounds, direction, asked.over)).follow(journal.of(asked.segment))
     found = _judged(journal.of(asked.segment), evidence, policy, bounds, direction, asked)
     before = established(journal, asked)
     if before is None:
@@ -156,7 +170,7 @@ def claim_of(found: Winner) -> str:
     return next(claim.name for claim in CLAIMS.values() if claim.method == found.method)
 
 
-def claimed(winner: WinnerDeclared) -> Claim:
+def claimed(winner: WinnerDeclared) -> WinnerMethod:
     """Return what a stored winner claims; those of earlier versions were named by counts."""
     if winner.claim is not None:
         return CLAIMS[winner.claim]

@@ -75,7 +75,7 @@ def max_of(values: Any) -> Any:
 
 
 @jit
-def min_of(values: Floats) -> float:
+def min_of(values: Any) -> Any:
     """Return the smallest of the values.
 
     >>> min_of(np.array([0.25, 0.5]))

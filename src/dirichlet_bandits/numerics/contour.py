@@ -21,7 +21,7 @@ import numpy as np
 from dirichlet_bandits.compiler import jit, shared
 from dirichlet_bandits.numerics.arrays import copy_into, max_of, min_of, sum_of
 from dirichlet_bandits.numerics.compensated import two_sum, weight_of
-from dirichlet_bandits.numerics.saddle import Products, log_factor, multiply, quotient, saddle
+from dirichlet_bandits.numerics.crossing import Products, log_factor, multiply, quotient, saddle
 from dirichlet_bandits.numerics.tolerances import CONTOUR_REACH
 from dirichlet_bandits.types import Floats
 

@@ -91,3 +91,19 @@ SPLINE_KNOTS: Final = 400
 
 TABLE_STEP: Final = 0.4
 """First trial width of a piece of a table, in standard deviations of the rewards."""
+
+POLYNOMIAL_NEAREST: Final = 1.5
+"""With a smaller reach, the polynomial for an index of NPTS decides too little."""
+
+POLYNOMIAL_LASTS_COUNT: Final = 1.25
+"""The error of that polynomial is bounded for more rewards than there are, so that the bound need not be computed with
+each reward: this many times more, ..."""
+
+POLYNOMIAL_LASTS_SKEWNESS: Final = (1.2, 0.02)
+"""... for a squared skewness that is larger by a factor and a summand, ..."""
+
+POLYNOMIAL_LASTS_KURTOSIS: Final = 1.1
+"""... for a larger kurtosis, ..."""
+
+POLYNOMIAL_LASTS_LARGEST: Final = 1.2
+"""... and for a larger squared distance from the mean."""

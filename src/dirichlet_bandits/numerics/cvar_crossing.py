@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dirichlet_bandits.compiler import entry_point, jit, shared
+from dirichlet_bandits.numerics.argmax import log_binomial
 from dirichlet_bandits.numerics.compensated import two_sum
-from dirichlet_bandits.numerics.crossing import log_crossing
+from dirichlet_bandits.numerics.crossing import log_crossing, log_factor
 from dirichlet_bandits.numerics.cvar import level_of
-from dirichlet_bandits.numerics.discrete import log_binomial
-from dirichlet_bandits.numerics.saddle import log_factor
 from dirichlet_bandits.numerics.tolerances import (
     CONTOUR_AGREEMENT,
     CONTOUR_HALVINGS,

@@ -28,12 +28,12 @@ import math
 from typing import Final
 
 from dirichlet_bandits.compiler import jit
+from dirichlet_bandits.numerics.tolerances import POWER_SUM_ROUNDING
 from dirichlet_bandits.types import Floats
 
 _ROOT: Final = math.sqrt(0.5 * math.pi)
 _BELL: Final = 1.0 / math.sqrt(2.0 * math.pi)
 _LEAST: Final = 0.3  # of what is left of the Gaussian's exponent: with less, the bound is useless
-_ROUNDING: Final = 1e-11  # of power sums, far above what was observed
 
 
 @jit
@@ -70,7 +70,7 @@ def expansion_error(h3: float, h4: float, h5: float) -> float:
     gauss = math.exp(-0.5 * square)
     beyond = gauss * math.exp(h4 * square * square) / falls
     beyond += 1.25 * gauss * (1.0 / square + h3 * far + h4 * square + 0.5 * h3 * h3 * square * square)
-    return (missed + beyond) / math.pi + _ROUNDING
+    return (missed + beyond) / math.pi + POWER_SUM_ROUNDING
 
 
 @jit

@@ -1,4 +1,16 @@
-"""Tables of the densities of reweighted means of rewards and their bound, updated with the rewards.
+"""Densities of means of a few values with weights that are uniformly distributed on a simplex: B-splines.
+
+Such a mean is a linear image of the uniform distribution on a simplex, so its density is the B-spline whose knots are
+the values, normalized to integral 1 (Curry and Schoenberg). With sorted knots t_0 <= ... <= t_n,
+
+    M_{i,1}(v) = 1 / (t_{i+1} - t_i)  on [t_i, t_{i+1}),  else 0,
+    M_{i,k}(v) = k/(k-1) ((v - t_i) M_{i,k-1}(v) + (t_{i+k} - v) M_{i+1,k-1}(v)) / (t_{i+k} - t_i),
+
+and the density is M_{0,n}. No term is negative, so rounding is relative, however small the density is.
+
+Reference: de Boor, On calculating with B-splines (1972).
+
+Tables of the densities of reweighted means of rewards and their bound, updated with the rewards.
 
 With few rewards, the density is a spline (:mod:`splines`). With many, contours give it (:mod:`density`), which are kept
 and updated with each reward. A table is made from its center to both sides, in pieces that shrink until the last
@@ -14,28 +26,74 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.compiler import jit, shared
-from dirichlet_bandits.numerics.arrays import scaled, shifted
+from dirichlet_bandits.numerics.arrays import interval, scaled, shifted
 from dirichlet_bandits.numerics.bells import LOGIT_BETA, log_concave_argmax
 from dirichlet_bandits.numerics.compensated import two_sum
 from dirichlet_bandits.numerics.contour import append, build, forget, make
 from dirichlet_bandits.numerics.costs import SPLINE_KNOTS, SPLINE_REWARDS, TABLE_STEP
-from dirichlet_bandits.numerics.density import log_density_by_residue
-from dirichlet_bandits.numerics.density_tables import (
+from dirichlet_bandits.numerics.density import (
     MIDDLE,
     MOST_PIECES,
-    NODES,
+    PIECE_NODES,
     TABLE,
     TERMS,
     Tables,
     covered,
     fit_piece,
+    log_density_by_residue,
     place_mode,
     rough_log_density,
 )
 from dirichlet_bandits.numerics.log_concave import integrate, limits
-from dirichlet_bandits.numerics.splines import knot_gaps, spline_densities
 from dirichlet_bandits.numerics.tolerances import SMOOTH_DERIVATIVES, TABLE_CONTOUR, TABLE_DEPTHS, TABLE_ERROR
 from dirichlet_bandits.types import Flags, Floats, Ints
+
+
+@jit
+def knot_gaps(knots: Floats, inverse: Floats) -> None:
+    """Write 1 / (t_{i+k} - t_i) to ``inverse[k, i]``, 0 for equal knots."""
+    n = knots.size - 1
+    for k in range(1, n + 1):
+        for i in range(n - k + 1):
+            gap = knots[i + k] - knots[i]
+            inverse[k, i] = 1.0 / gap if gap > 0.0 else 0.0
+
+
+@jit
+def spline_densities(knots: Floats, inverse: Floats, work: Floats, v: Floats, density: Floats) -> None:
+    """Write the density at points v between the first and the last knot, all at once.
+
+    ``work`` has a row per knot and a column per point.
+
+    >>> import numpy as np
+    >>> knots = np.array([0.0, 0.0, 0.0, 1.0])  # the weight of the last value is Beta(1, 3)
+    >>> inverse, work, density = np.empty((4, 4)), np.empty((4, 2)), np.empty(2)
+    >>> knot_gaps(knots, inverse)
+    >>> spline_densities(knots, inverse, work, np.array([0.1, 0.5]), density)
+    >>> density.round(12)  # 3 (1 - v)^2
+    array([2.43, 0.75])
+
+    Reference: the docstring of this module.
+    """
+    n = knots.size - 1
+    first, last = n - 1, 0
+    for m in range(v.size):
+        place = interval(knots, v[m], 0, n)
+        first, last = min(first, place), max(last, place)
+    for i in range(n + 1):
+        for m in range(v.size):
+            work[i, m] = 0.0
+    for m in range(v.size):
+        place = interval(knots, v[m], 0, n)
+        work[place, m] = inverse[1, place]
+    for k in range(2, n + 1):
+        for i in range(max(0, first - k + 1), min(last, n - k) + 1):
+            left, right, share, this, other = knots[i], knots[i + k], inverse[k, i], work[i], work[i + 1]
+            for m in range(v.size):
+                this[m] = ((v[m] - left) * this[m] + (right - v[m]) * other[m]) * share
+    for m in range(v.size):
+        density[m] = n * work[0, m]  # the factors k/(k-1) together
+
 
 _SLOTS: Final = 20  # contours per arm
 _RIGHT: Final = 10  # as many of them for points to the right of the mean; the others are those of minus the rewards
@@ -246,7 +304,7 @@ def _extend(table: Any, sample: Sample, step: float, depth: float, to_right: boo
         to = _end_of_piece(table, at, end, sign, step)
         left, half = min(at, to), 0.5 * abs(to - at)
         for m in range(TERMS):
-            v[m] = left + half * (1.0 + NODES[m])
+            v[m] = left + half * (1.0 + PIECE_NODES[m])
         rest = math.inf
         if _evaluate(table, sample, v, to_right, values):
             rest = fit_piece(values, table, piece, left, max(at, to))

@@ -115,3 +115,41 @@ integrals is used; small probabilities take deeper tables, and the last one reac
 SMOOTH_DERIVATIVES: Final = 11
 """A density with this many derivatives at a point is as good as smooth for polynomials through 16 or 24 values:
 propensities of 160 random cases were right to 1e-11 with 9, 11 and 16, but took a half longer with 16."""
+
+SHIFT_LARGEST: Final = 0.1
+"""Largest change of a normal variable by which an error of its distribution function is made up for ..."""
+
+SHIFT_FACTOR: Final = 1.45
+"""... and how much the normal density falls over it, up to POLYNOMIAL_FARTHEST: exp(3.5 * 0.1 + 0.1^2 / 2) = 1.43."""
+
+POLYNOMIAL_FARTHEST: Final = 3.5
+"""Largest normal variable, in absolute value, at which the polynomial for an index of NPTS is used; with the change
+above, its argument is at most 3.6."""
+
+POLYNOMIAL_STEEPEST: Final = 1.2
+"""Largest slope of that polynomial up to 3.6, in standard deviations of the index; a steeper one is not used."""
+
+POLYNOMIAL_LARGEST: Final = 4.4
+"""Largest value of that polynomial, in standard deviations: 3.6 times its largest slope is 4.32."""
+
+POLYNOMIAL_SLOPE_SKEWNESS: Final = 7.2
+"""Its slope is at most 1 + 2 z c1 + 3 (z^2 - 1) c2 + (6 z^2 - 5) c1^2 at z = 3.6: the factor of c1, ..."""
+
+POLYNOMIAL_SLOPE_KURTOSIS: Final = 36.0
+"""... that of c2, which is 35.88, ..."""
+
+POLYNOMIAL_SLOPE_SQUARE: Final = 73.0
+"""... and that of the square of c1, which is 72.76."""
+
+FIFTH_FROM_FOURTH: Final = 0.8
+"""Fifth powers over 5 are at most this times the largest number times fourth powers over 4."""
+
+POWER_SUM_ROUNDING: Final = 1e-11
+"""Rounding error of a probability from power sums, far above what was observed."""
+
+SUBSET_ROUNDING: Final = 1e-9
+"""Rounding error of the sum of a random subset, relative to the range of the rewards: sums of fewer than a million
+rewards are exact to this."""
+
+LAST_BITS: Final = 2.0**-51
+"""Rounding error of a mean, relative to the largest reward."""

@@ -9,6 +9,7 @@ import numpy as np
 from dirichlet_bandits.compiler import borrowed, jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, init, select, update, verb
+from dirichlet_bandits.numerics.arrays import min_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.policies.families import BELOW_A_BOUND, FamilyOrBoundPolicy, family_code
 from dirichlet_bandits.policies.index import overview
@@ -134,7 +135,7 @@ def relist(policy: Any, memory: Any, lists: Lists, pulled: int) -> None:
     """Update the lists after a pull."""
     memory, lists = borrowed(memory), borrowed(lists)
     lists.waiting[pulled] = 0
-    if not memory.pulls.all():  # the opening
+    if min_of(memory.pulls) == 0:  # the opening
         return
     total, best_mean = overview(memory)
     for arm in range(memory.pulls.size):

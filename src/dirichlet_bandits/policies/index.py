@@ -14,8 +14,12 @@ from dirichlet_bandits.compiler import Direct, borrowed, jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import specialized
-from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities
-from dirichlet_bandits.numerics.discrete import Discrete, discrete_argmax_probabilities
+from dirichlet_bandits.numerics.argmax import (
+    Discrete,
+    RandomVariable,
+    argmax_probabilities,
+    discrete_argmax_probabilities,
+)
 from dirichlet_bandits.numerics.tolerances import PROPENSITY_DEFECT
 from dirichlet_bandits.policies.interface import Policy
 from dirichlet_bandits.types import Floats, Ints

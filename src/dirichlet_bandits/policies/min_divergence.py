@@ -16,6 +16,7 @@ from dirichlet_bandits.compiler import borrowed, jit, jit_inline
 from dirichlet_bandits.engine.history import History, append, new_history, rewards
 from dirichlet_bandits.engine.tally import Tally
 from dirichlet_bandits.engine.verbs import implements, index, init, inlined_verb, update, verb
+from dirichlet_bandits.numerics.arrays import min_of
 from dirichlet_bandits.numerics.compensated import raised
 from dirichlet_bandits.numerics.divergences import divergence
 from dirichlet_bandits.numerics.kinf import kinf_dual
@@ -103,7 +104,7 @@ def renew_values(policy: Any, state: KinfState, arm: int, reward: float, rng: np
 def _renew(policy: Any, state: KinfState) -> None:
     """Renew the numbers if every arm has a reward."""
     history, expansions, values = borrowed(state.history), borrowed(state.expansions), borrowed(state.values)
-    if history.pulls.all():
+    if min_of(history.pulls) > 0:
         total, best_mean = overview(history)
         for arm in range(values.size):
             values[arm] = value_of(policy, history, arm, total, best_mean, expansions)
@@ -127,7 +128,7 @@ def _settle(policy: Any, state: KinfState) -> None:
             largest = values[arm]
     for arm in range(values.size):
         contenders += not raised(values[arm]) < largest  # or NaN
-    if contenders > 1 and history.pulls.all():
+    if contenders > 1 and min_of(history.pulls) > 0:
         total, best_mean = overview(history)
         for arm in range(values.size):
             values[arm] = exact_value(policy, history, arm, total, best_mean)

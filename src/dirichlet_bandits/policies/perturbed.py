@@ -14,8 +14,14 @@ import scipy  # its parts are imported when they are used
 from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
-from dirichlet_bandits.numerics.argmax import RandomVariable, argmax_probabilities, gaussian
-from dirichlet_bandits.numerics.discrete import Discrete, binomial_law, discrete_argmax_probabilities
+from dirichlet_bandits.numerics.argmax import (
+    Discrete,
+    RandomVariable,
+    argmax_probabilities,
+    binomial_law,
+    discrete_argmax_probabilities,
+    gaussian,
+)
 from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.families import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.index import discrete_index_propensities, normalized, random_index_propensities

@@ -14,7 +14,7 @@ from dirichlet_bandits.engine.history import History, append, new_history
 from dirichlet_bandits.engine.tally import Tally, count, new_tally
 from dirichlet_bandits.engine.verbs import implements, index, init, update
 from dirichlet_bandits.errors import RewardError
-from dirichlet_bandits.numerics.discrete import Discrete, binomial_law
+from dirichlet_bandits.numerics.argmax import Discrete, binomial_law
 from dirichlet_bandits.numerics.draws import binomial
 from dirichlet_bandits.policies.families import BoundedPolicy, pseudo_rewards, rescaled
 from dirichlet_bandits.policies.index import discrete_index_propensities

@@ -133,19 +133,22 @@ NOWHERE: Final = Published(place="", about="")
 class Paper(NamedTuple):
     """A paper whose experiments come with the package.
 
-    The fields are the names of the experiments, the title of the report, the reference, a note on how claims were read,
-    the option of ``dirichlet-bandits paper`` that selects the paper, the policies that it proposes (the first word of
-    their names), the experiments for other readings of ambiguous statements, the option that selects only those, the
-    number of replications in the paper, in words, and the number in a quick run.
+    The fields are the folder and the names of the experiments, the title of the report, the reference, a note on
+    how claims were read, the option of ``dirichlet-bandits paper`` that selects the paper, the experiments that are
+    not simulations of one bandit, the policies that it proposes (the first word of their names), the experiments
+    for other readings of ambiguous statements, the option that selects only those, the number of replications in
+    the paper, in words, and the number in a quick run.
     """
 
-    names: tuple[str, ...]
+    folder: str
+    names: Sequence[str]
     title: str
     reference: str
     readings: str
     option: str = ""
-    own: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    studies: Sequence[str] = ()
+    own: Sequence[str] = ()
+    others: Sequence[str] = ()
     others_option: str = ""
     runs: str = "5000"
     quick: int = 200

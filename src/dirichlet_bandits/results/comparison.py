@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 import scipy  # its parts are imported when they are used
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import in_percent, interval, number
 from dirichlet_bandits.lazy import whole_module
 from dirichlet_bandits.types import Floats
@@ -114,7 +114,7 @@ class Comparison(NamedTuple):
         )
 
     def _repr_html_(self) -> str:
-        return html_tables.table(f"{self.label}: {self.verdict}", _HEADERS, [_row(self)], below=_said_of([self]))
+        return tables.table(f"{self.label}: {self.verdict}", _HEADERS, [_row(self)], below=_said_of([self]))
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Comparisons(Sequence[Comparison]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_tables.table(self.verdict, _HEADERS, map(_row, self), below=_said_of(self))
+        return tables.table(self.verdict, _HEADERS, map(_row, self), below=_said_of(self))
 
 
 _HEADERS = ("first minus second", "difference", "from", "to", "p", "runs", "verdict")

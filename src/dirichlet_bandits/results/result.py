@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dirichlet_bandits.display import html_tables
+from dirichlet_bandits.display import tables
 from dirichlet_bandits.display.numbers import number
 from dirichlet_bandits.errors import ArgumentError, one_of
 from dirichlet_bandits.lazy import whole_module
-from dirichlet_bandits.results import latex, plot, store
+from dirichlet_bandits.results import plot, store
 from dirichlet_bandits.results.comparison import Comparison, Comparisons, compare_all_pairs, compare_pair
 from dirichlet_bandits.results.layout import Labels, Place
 from dirichlet_bandits.types import Floats, Ints
@@ -198,7 +198,7 @@ class Result:
             )
             for policy, row in self.summary().iterrows()
         ]
-        return latex.table(("policy", f"mean {self.regret_label}", "std", "5%", "95%"), rows)
+        return tables.latex_table(("policy", f"mean {self.regret_label}", "std", "5%", "95%"), rows)
 
     def plot(
         self,
@@ -295,7 +295,7 @@ class Result:
         done = summary["mean"].notna().any()
         best = int(np.nanargmin(summary["mean"])) if done and len(rows) > 1 else None
         undone = f"interrupted: {self.undone} replications are unfinished" if self.undone else ""
-        shown = html_tables.table(self._sizes(), ["policy", *keys.values(), "runs"], rows, marked=best, below=undone)
+        shown = tables.table(self._sizes(), ["policy", *keys.values(), "runs"], rows, marked=best, below=undone)
         if not done:
             return shown
         figure: Any = self.plot(figsize=(6.0, 3.2))  # a Picture

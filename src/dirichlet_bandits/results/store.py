@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.errors import ArgumentError, FormatError
 from dirichlet_bandits.files import set_aside, whole_file, whole_folder
 from dirichlet_bandits.lazy import whole_module

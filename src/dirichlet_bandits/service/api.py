@@ -29,11 +29,7 @@ from dirichlet_bandits.service.problems import problem
 from dirichlet_bandits.types import Ints
 
 Endpoint = Callable[..., Coroutine[Any, Any, Response]]
-_BEARER: Final = {
-    "type": "http",
-    "scheme": "bearer",
-    "description": "A key made with 'dirichlet-bandits keys add'.",
-}
+_BEARER: Final = {"type": "http", "scheme": "bearer", "description": "A key made with 'dirichlet-bandits keys add'."}
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 _OF_STUDY: Final = "Identity of the study; another study of its name gives 409."
 _REFUSALS: Final = {

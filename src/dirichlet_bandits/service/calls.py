@@ -66,10 +66,6 @@ class ListStudies(ServiceCall[list[str]]):
         return studies.names(self.archived)
 
 
-def _accepted_settings(field: str, value: Any) -> StudySettings:
-    return value if isinstance(value, StudySettings) else StudySettings.of_json(value)
-
-
 @operation(MANAGE, "create_study", into=CALLS)
 class CreateStudy(ServiceCall[StudyInfo]):
     """Create a study; with ``load_if_exists``, load the study of that name if its settings are the same.
@@ -79,7 +75,9 @@ class CreateStudy(ServiceCall[StudyInfo]):
 
     path, of_study, status, has_token = "studies", False, 201, True
     name: Name  # type: ignore[misc]  # of the study
-    settings: Annotated[StudySettings, Check("settings", _accepted_settings)]
+    settings: Annotated[
+        StudySettings, Check("settings", lambda _, x: x if isinstance(x, StudySettings) else StudySettings.of_json(x))
+    ]
     load_if_exists: Flag = False
 
     @classmethod

@@ -66,10 +66,7 @@ class Http(Named):
 
     def do(self, operation: Operation[R], token: str | None = None) -> R:
         """Let the service carry out an operation."""
-        return operation.fetch(partial(self._send, token=token))
-
-    def _send(self, operation: Operation[Any], token: str | None = None) -> Any:
-        return send(self._line, operation, token, **self._which())
+        return operation.fetch(lambda asked: send(self._line, asked, token, **self._which()))
 
     def _which(self) -> dict[str, str]:
         """Return the fields by which a request names its study."""

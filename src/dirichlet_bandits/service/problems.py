@@ -35,13 +35,11 @@ class BusyError(errors.StorageError):
 def problem(status: int, error: str, field: str | None = None, kind: str | None = None) -> HTTPException:
     """Return a refusal to raise."""
     said = {"error": error, "field": field, "kind": kind or _KINDS.get(status, "DirichletBanditsError")}
-    detail: Any = {key: text if text is None else _sent(text) for key, text in said.items()}
+    # Without halves of characters, which cannot be sent.
+    detail: Any = {
+        key: text if text is None else text.encode(errors="backslashreplace").decode() for key, text in said.items()
+    }
     return HTTPException(status, detail, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
-
-
-def _sent(text: str) -> str:
-    """Return a text without halves of characters, which cannot be sent."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 def headers_of(error: Exception) -> dict[str, str] | None:

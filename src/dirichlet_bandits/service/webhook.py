@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, NotFoundError
 from dirichlet_bandits.live import Replay, Study
@@ -107,13 +107,7 @@ class Receiver:
 
         from dirichlet_bandits.service.wire import connections
 
-        said = {
-            "id": notice.id,
-            "kind": notice.kind,
-            "study": notice.study,
-            "message": notice.message,
-            **notice.details,
-        }
+        said = {name: getattr(notice, name) for name in ("id", "kind", "study", "message")} | notice.details
         body, at = json.dumps(said, ensure_ascii=False).encode(), str(int(time.time()))
         headers = {
             "Content-Type": "application/json",
@@ -125,15 +119,8 @@ class Receiver:
             with connections(self._address) as manager:
                 pool = manager.connection_from_url(self._webhook.url)
                 pool.ConnectionCls = _limited(pool.ConnectionCls)
-                answer = manager.request(
-                    "POST",
-                    self._webhook.url,
-                    body=body,
-                    headers=headers,
-                    redirect=False,
-                    timeout=Timeout(total=SLOWEST),
-                    preload_content=False,
-                )
+                options: Any = {"redirect": False, "timeout": Timeout(total=SLOWEST), "preload_content": False}
+                answer = manager.request("POST", self._webhook.url, body=body, headers=headers, **options)
                 answer.close()  # what else it says does not matter
         except HTTPError as error:
             return type(error).__name__

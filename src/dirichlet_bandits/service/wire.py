@@ -136,15 +136,10 @@ class Connection:
         asked = urlencode(fields, doseq=True)
         content = b"" if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         sending = self._waits.connection + self._waits.byte * len(content)  # urllib3 has one time for both
-        return self._pool.urlopen(
-            method,
-            f"{self._root}/api/{path}?{asked}",
-            content or None,
-            self._headers,
-            redirect=False,
-            assert_same_host=False,  # the address of the service, though the connection may be to a proxy
-            timeout=Timeout(connect=sending, read=self._waits.response),
-        )
+        timeout = Timeout(connect=sending, read=self._waits.response)
+        # The address is that of the service, though the connection may be to a proxy.
+        options: Any = {"redirect": False, "assert_same_host": False, "timeout": timeout}
+        return self._pool.urlopen(method, f"{self._root}/api/{path}?{asked}", content or None, self._headers, **options)
 
     def _json(self, answer: "urllib3.BaseHTTPResponse") -> Any:
         try:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.engine import verbs
-from dirichlet_bandits.environments.assumptions import Assumption
+from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.environments.environment import digest, pickled
 from dirichlet_bandits.errors import FormatError, RewardError
 from dirichlet_bandits.policies.interface import Policy
@@ -105,7 +105,7 @@ def _labeled(plan: Plan) -> Labels:
 
 def _bound_of(plan: Plan) -> Callable[[], float | None] | None:
     """Return a function for the constant of the lower bound, if nothing changes and the largest mean is best."""
-    plain = plan.plain and Assumption.MEAN in plan.bandit.guarantees
+    plain = plan.plain and isinstance(plan.bandit.objective, Mean)
     return partial(evident_lower_bound, tuple(plan.bandit.laws(plan.horizon).values())) if plain else None
 
 

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import IO, Any, NamedTuple
 
 from dirichlet_bandits.compiler import NotCached, only_cached
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.display.progress import bars
 from dirichlet_bandits.engine.verbs import param_types
 from dirichlet_bandits.environments.environment import Environment

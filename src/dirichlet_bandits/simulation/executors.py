@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from dirichlet_bandits.compiler import compiling, stop_spinner
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.display.progress import Bars
 from dirichlet_bandits.errors import ArgumentError, LostWorkerError, RewardError, missing_extra
 from dirichlet_bandits.results.layout import Chunk

@@ -1,12 +1,12 @@
-"""Play a replication with a policy written as a plain Python class, by the rules of ``engine/scripted.py``."""
+"""Play a replication with a policy written as a plain Python class, by the rules of ``engine/loop.py``."""
 
 import copy
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from dirichlet_bandits.engine.loop import Script
 from dirichlet_bandits.engine.run import CANCEL, CANCELED, DONE, RUNNING, Outcome, Setup
-from dirichlet_bandits.engine.scripted import Script
 from dirichlet_bandits.engine.tally import shuffle, untried_arms
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.types import Floats, Ints
@@ -37,6 +37,11 @@ class Player:
         self.known: list[int] = []
         self._policy: Any = None
         self._read = 0
+
+    def receive(self, arm: int, reward: float) -> None:
+        """Report a reward; the policy sees it before its next decision."""
+        self.received[arm] += 1
+        self.reports.append((arm, reward))
 
     def untried(self) -> list[int]:
         """Return the arms to pull before the policy decides."""
@@ -76,20 +81,21 @@ def play_script(
     due: dict[int, list[tuple[int, float]]] = {}
     pulls, used, recorded = [0] * n_arms, [0] * n_arms, np.empty(setup.times.size)
     times, starts, batches = setup.times.tolist(), script.starts.tolist(), script.batches.tolist()
+    reward_of = [row.item for row in tape]
+    at_once = script.delays.size == 0 and len(batches) > horizon
     clock = seen = batch = segment = slot = 0
     total = regret = 0.0
     while clock < horizon:
         if control[CANCEL]:
             return CANCELED
-        if clock >= batches[batch]:
+        if not at_once and clock >= batches[batch]:
             while batches[batch] <= clock:
                 batch += 1
             for time in range(seen + 1, clock + 1):
                 for arm, reward in due.pop(time, ()):
                     player.outstanding[arm] -= 1
                     if reward == reward:  # else NaN: given up
-                        player.received[arm] += 1
-                        player.reports.append((arm, reward))
+                        player.receive(arm, reward)
             seen = clock
         chosen = player.untried()
         if chosen:
@@ -102,13 +108,16 @@ def play_script(
             if clock == starts[segment + 1]:
                 segment, used = segment + 1, [0] * n_arms
             column = clock if script.by_time else starts[segment] + used[arm]
-            reward = float(tape[arm, column])
+            reward = reward_of[arm](column)
             if script.drift.size:
                 reward += float(script.drift[clock, arm])
-            delay = int(script.delays[arm, column]) if script.delays.size else 0
-            value = script.late if delay > script.window else reward
-            due.setdefault(clock + 1 + min(delay, script.window), []).append((arm, value))
-            player.outstanding[arm] += 1
+            if at_once:  # nothing decides before it is known
+                player.receive(arm, reward)
+            else:
+                delay = int(script.delays[arm, column]) if script.delays.size else 0
+                value = script.late if delay > script.window else reward
+                due.setdefault(clock + 1 + min(delay, script.window), []).append((arm, value))
+                player.outstanding[arm] += 1
             used[arm] += 1
             pulls[arm] += 1
             total += reward

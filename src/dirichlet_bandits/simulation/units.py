@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dirichlet_bandits.engine.loop import runner
+from dirichlet_bandits.engine.loop import Script, Streams, runner, script_runner
 from dirichlet_bandits.engine.run import BAD_REWARD, CANCEL, CANCELED, DONE, RUNNING, STARVED, Outcome, Setup
-from dirichlet_bandits.engine.scripted import Script, Streams, script_runner
 from dirichlet_bandits.environments.bandit import Bandit, ForeignRewards
 from dirichlet_bandits.environments.environment import checked_rewards
 from dirichlet_bandits.environments.sampler import N_PARAMETERS, ArmTable, Kind, compiled
@@ -112,7 +111,7 @@ class Unit:
     def _play_compiled(self, policy: Policy, seeds: Words, table: ArmTable, outcome: Outcome) -> int:
         """Run the compiled loop and return its status: whether foreign rewards ran out or the unit was canceled."""
         rewards, decisions, setup = new_stream(), new_stream(), self._setup(policy)
-        status = runner(policy.params, self.plan.takes_shortcut(policy))(
+        status = runner(policy.params, self.plan.shortcuts)(
             policy.params, setup, compiled(table), seeds, rewards, decisions, self.control, outcome
         )
         self._check(policy, status, outcome)

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, Stat
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection
 
-from dirichlet_bandits.display.logs import LOGGER
+from dirichlet_bandits.display import LOGGER
 from dirichlet_bandits.errors import DirichletBanditsError, FormatError, NotFoundError, StorageError
 from dirichlet_bandits.storage import events as stored
 from dirichlet_bandits.storage import schema
@@ -397,7 +397,5 @@ def _after_forks(in_child: bool) -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_before_forks,
-        after_in_parent=partial(_after_forks, False),
-        after_in_child=partial(_after_forks, True),
+        before=_before_forks, after_in_parent=partial(_after_forks, False), after_in_child=partial(_after_forks, True)
     )

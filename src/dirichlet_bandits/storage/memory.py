@@ -68,11 +68,8 @@ class MemoryStorage:
     def audit_log(self, limit: int, name: str | None = None) -> list[AuditRecord]:
         """Return what was done to studies, or to one of them, newest first."""
         identity = self._studies[name].identity if name in self._studies else ""
-        found = [
-            one
-            for one in self._audit_log
-            if name is None or (one.identity == identity if identity else one.study == name)
-        ]
+        whole, found = name is None, self._audit_log
+        found = [one for one in found if whole or (one.identity == identity if identity else one.study == name)]
         return found[::-1][:limit]
 
     def _record(self, what: str, name: str, note: str | None = None) -> None:

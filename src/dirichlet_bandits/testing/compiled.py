@@ -11,12 +11,7 @@ from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.errors import RewardError, one_of
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.policies.interface import GUARANTEES
-from dirichlet_bandits.testing.players import Unsound, reward_inside
-
-
-def check_shape(policy: Policy) -> list[str]:
-    """Check ``params``, the verbs, the reward bounds and the guarantee."""
-    return [*_check_params(policy), *_check_bounds(policy), *_check_guarantee(policy)]
+from dirichlet_bandits.testing.players import Unsound, called, reward_inside
 
 
 def _check_params(policy: Policy) -> list[str]:
@@ -76,31 +71,41 @@ def _check_bounds(policy: Policy) -> list[str]:
     return []
 
 
-def player(policy: Policy) -> Callable[[int], "CompiledPlayer"]:
-    """Return a new play with its own state."""
-    return lambda n_arms: CompiledPlayer(policy, n_arms)
-
-
 class CompiledPlayer:
     """One play through the compiled verbs, which compares the state before and after each verb."""
 
     def __init__(self, policy: Policy, n_arms: int) -> None:
         self.policy = policy
-        self.state = _call("init", policy.init, n_arms)
+        self.state = called("init", policy.init, n_arms)
         self.pulls = np.zeros(n_arms, np.int64)
         self._check_pulls("init")
 
     def select(self, rng: np.random.Generator) -> Any:
         before = _snapshot(self.state)
-        answer = _call("select", self.policy.select, self.state, rng)
+        answer = called("select", self.policy.select, self.state, rng)
         if _snapshot(self.state) != before:
             raise Unsound("select changes the state: it may be called several times before a reward comes")
         return answer
 
     def update(self, arm: int, reward: float, rng: np.random.Generator) -> None:
-        self.state = _call("update", self.policy.update, self.state, arm, reward, rng)
+        self.state = called("update", self.policy.update, self.state, arm, reward, rng)
         self.pulls[arm] += 1
         self._check_pulls("update")
+
+    @staticmethod
+    def check_shape(policy: Policy) -> list[str]:
+        """Check ``params``, the verbs, the reward bounds and the guarantee."""
+        return [*_check_params(policy), *_check_bounds(policy), *_check_guarantee(policy)]
+
+    @staticmethod
+    def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]:
+        """Run the checks that apply to compiled verbs only."""
+        return [
+            ("params, verbs and reward bounds fit together", lambda: ()),  # known from the shape
+            ("select leaves the state alone, update counts pulls", lambda: ()),  # known from the plays
+            ("update refuses rewards outside the bounds", lambda: _check_refusal(policy)),
+            ("states share no memory", lambda: _check_states(policy)),
+        ]
 
     def _check_pulls(self, verb: str) -> None:
         counted = getattr(self.state, "pulls", None)
@@ -109,16 +114,6 @@ class CompiledPlayer:
         forgets = verbs.has_own(verbs.note, self.policy.params)
         if not np.array_equal(counted, self.pulls) and not (forgets and np.all(counted <= self.pulls)):
             raise Unsound(f"state.pulls must count the pulls of each arm; it does not after {verb}")
-
-
-def more_checks(policy: Policy) -> list[tuple[str, Callable[[], Sequence[str]]]]:
-    """Run the checks that apply to compiled verbs only."""
-    return [
-        ("params, verbs and reward bounds fit together", lambda: ()),  # known from the shape
-        ("select leaves the state alone, update counts pulls", lambda: ()),  # known from the plays
-        ("update refuses rewards outside the bounds", lambda: _check_refusal(policy)),
-        ("states share no memory", lambda: _check_states(policy)),
-    ]
 
 
 def _check_refusal(policy: Policy) -> list[str]:
@@ -148,18 +143,3 @@ def _snapshot(state: Any) -> Any:
     if isinstance(state, tuple):
         return tuple(_snapshot(part) for part in state)
     return state.tobytes() if isinstance(state, np.ndarray) else repr(state)  # nan differs from itself
-
-
-def _call(name: str, door: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a verb; report what it raises as a problem."""
-    try:
-        return door(*arguments)
-    except Exception as error:
-        raise Unsound(f"{name} fails: {first_line(error)}") from error
-
-
-def first_line(error: Exception) -> str:
-    """Return the type of an error and the relevant line of its message, because Numba's messages are very long."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith("Failed in nopython mode")]
-    return f"{type(error).__name__}: {(telling or lines or [''])[0]}"

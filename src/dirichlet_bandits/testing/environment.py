@@ -8,7 +8,6 @@ the same object gets the same answer each time.
 
 import copy
 import math
-import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -17,11 +16,11 @@ import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.environments import Environment, Mean, RewardLaw
 from dirichlet_bandits.environments.environment import checked_rewards
-from dirichlet_bandits.errors import UnsoundError
+from dirichlet_bandits.errors import ArgumentError, UnsoundError
 from dirichlet_bandits.seeding import root_sequence, stream_seeds
 from dirichlet_bandits.simulation.plan import make_plan
 from dirichlet_bandits.simulation.units import units_of
-from dirichlet_bandits.testing.players import Unsound
+from dirichlet_bandits.testing.players import Unsound, called, global_randomness
 from dirichlet_bandits.testing.policy import Report
 from dirichlet_bandits.types import Floats, Ints
 
@@ -76,8 +75,10 @@ def check_environment(environment: Any, *, horizon: int = 1000) -> Report:
     - runs with late rewards and batches
     """
     name = repr(environment) if hasattr(environment, "__len__") else type(environment).__name__
-    if isinstance(environment, type) or not isinstance(environment, Environment):
-        raise UnsoundError(name, ["it must be an object of a class derived from Environment"], "environment")
+    try:
+        Environment.checked(environment)
+    except ArgumentError as error:
+        raise UnsoundError(name, ["it must be an object of a class derived from Environment"], "environment") from error
     checks: list[Check] = [
         ("names, values, gaps, starts and rewards fit together", lambda: _check_parts(environment, horizon)),
         (
@@ -121,10 +122,7 @@ def _problems_of_law(law: Any) -> tuple[list[str], list[str]]:
 
 def _drawn(law: Any, seed: int) -> Floats:
     """Draw from a law; raise if the draws are not what was asked for."""
-    try:
-        drawn = np.asarray(law.rvs(size=_DRAWS, random_state=np.random.default_rng(seed)), np.float64)
-    except Exception as error:
-        raise Unsound(f"rvs(size={_DRAWS}, random_state=a generator) raises {type(error).__name__}: {error}") from error
+    drawn = np.asarray(called("rvs", law.rvs, _DRAWS, np.random.default_rng(seed)), np.float64)
     if drawn.shape != (_DRAWS,) or not np.isfinite(drawn).all():
         raise Unsound(f"rvs(size={_DRAWS}) must return {_DRAWS} finite numbers, in an array of one dimension")
     return drawn
@@ -132,16 +130,10 @@ def _drawn(law: Any, seed: int) -> Floats:
 
 def _reproducible(draw: Callable[[int], Floats], certain: Callable[[Floats], bool]) -> Floats:
     """Draw with a seed; raise if it does not determine the draws, or does not matter although they are not certain."""
-    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        draws = []
-        for global_seed, seed in ((0, 0), (1, 1), (2, 0)):
-            np.random.seed(global_seed)  # noqa: NPY002 - the very state that nothing must use
-            random.seed(global_seed)
+    draws = []
+    for global_seed, seed in ((0, 0), (1, 1), (2, 0)):
+        with global_randomness(global_seed):
             draws.append(draw(seed))
-    finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002
     if not np.array_equal(draws[0], draws[2]):
         raise Unsound("two draws with equal seeds differ: draw all random numbers from what is given, and keep nothing")
     if np.array_equal(draws[0], draws[1]) and not certain(draws[0]):

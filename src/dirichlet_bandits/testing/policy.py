@@ -1,7 +1,7 @@
 """``check_policy``: report what is wrong with a policy."""
 
 import copy
-import random
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +11,16 @@ from dirichlet_bandits.environments import Bandit, Piecewise, Uniform
 from dirichlet_bandits.errors import PolicyError
 from dirichlet_bandits.policies import Policy
 from dirichlet_bandits.simulation.simulate import simulate
-from dirichlet_bandits.testing import compiled, python
-from dirichlet_bandits.testing.players import PlayerUnderTest, Unsound, play, reward_inside
+from dirichlet_bandits.testing.compiled import CompiledPlayer
+from dirichlet_bandits.testing.players import (
+    PlayerUnderTest,
+    PythonPlayer,
+    Unsound,
+    first_line,
+    global_randomness,
+    play,
+    reward_inside,
+)
 
 _PULLS = 120
 _TIED_PULLS = 600  # enough for ten tied arms: one that ties are fair to stays out with probability below 1e-20
@@ -58,7 +66,7 @@ def check_policy(policy: Any) -> Report:
     - it has no method update(arm, reward)
     """
     is_compiled = isinstance(policy, Policy)
-    side = compiled if is_compiled else python
+    side: Any = CompiledPlayer if is_compiled else PythonPlayer
     name = type(policy).__name__
     if isinstance(policy, type):
         raise PolicyError(policy.__name__, ["it is a class: give check_policy an instance"])
@@ -66,7 +74,7 @@ def check_policy(policy: Any) -> Report:
     shape = side.check_shape(policy)
     if shape:
         raise PolicyError(name, shape)
-    player: Callable[[int], PlayerUnderTest] = side.player(policy)
+    player: Callable[[int], PlayerUnderTest] = functools.partial(side, policy)
     checks: list[tuple[str, Callable[[], Sequence[str]]]] = [
         (
             "plays with 2 and 10 arms; equal, zero, large, random and late rewards",
@@ -123,11 +131,9 @@ def _check_generator(policy: Any, player: Callable[[int], PlayerUnderTest]) -> l
     """Compare two plays with equal generators, with global generators seeded differently, then equally."""
 
     def decisions(global_seed: int) -> list[int]:
-        np.random.seed(global_seed)  # noqa: NPY002 - the very state that a policy must not use
-        random.seed(global_seed)
-        return play(player(3), 3, _PULLS, _inside(policy, lambda rng: rng.random()), seed=2)
+        with global_randomness(global_seed):
+            return play(player(3), 3, _PULLS, _inside(policy, lambda rng: rng.random()), seed=2)
 
-    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         if decisions(0) == decisions(1):
             return []
@@ -136,9 +142,6 @@ def _check_generator(policy: Any, player: Callable[[int], PlayerUnderTest]) -> l
         return ["two plays with equal generators differ: they share memory, or draw from a source other than rng"]
     except Unsound:
         return []  # reported by the scenes
-    finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 def _check_simulation(policy: Any) -> list[str]:
@@ -152,7 +155,7 @@ def _check_simulation(policy: Any) -> list[str]:
             world = Piecewise({1: bandit, 26: Bandit(bandit.arms[::-1])})
             simulate(world, {"policy": copy.deepcopy(policy)}, delay=3, batch=5, **settings)
     except Exception as error:
-        return [f"simulate fails: {compiled.first_line(error)}"]
+        return [f"simulate fails: {first_line(error)}"]
     return []
 
 

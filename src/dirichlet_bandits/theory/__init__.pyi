@@ -1,8 +1,8 @@
 from dirichlet_bandits.numerics.crossing import crossing_probability as crossing_probability
+from dirichlet_bandits.numerics.cvar import CVaRKinfResult as CVaRKinfResult
 from dirichlet_bandits.numerics.cvar import cvar as cvar
+from dirichlet_bandits.numerics.cvar import cvar_kinf as cvar_kinf
 from dirichlet_bandits.numerics.cvar_crossing import cvar_crossing_probability as cvar_crossing_probability
-from dirichlet_bandits.numerics.cvar_kinf import CVaRKinfResult as CVaRKinfResult
-from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf as cvar_kinf
 from dirichlet_bandits.numerics.kinf import KinfResult as KinfResult
 from dirichlet_bandits.numerics.kinf import kinf as kinf
 from dirichlet_bandits.theory.bounds import Bound as Bound

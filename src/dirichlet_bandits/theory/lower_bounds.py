@@ -10,7 +10,7 @@ import scipy  # its parts are imported when they are used
 
 from dirichlet_bandits.environments.objective import CVaR, Mean, Objective
 from dirichlet_bandits.errors import ArgumentError, one_of
-from dirichlet_bandits.numerics.cvar_kinf import cvar_kinf, tail_ceiling
+from dirichlet_bandits.numerics.cvar import cvar_kinf, tail_ceiling
 from dirichlet_bandits.numerics.divergences import FAMILIES
 from dirichlet_bandits.numerics.kinf import kinf
 from dirichlet_bandits.theory.laws import as_atoms, continuous, deviation, divergence_in_family, family_of, nodes

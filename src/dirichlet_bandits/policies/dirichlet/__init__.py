@@ -3,10 +3,8 @@
 from functools import partial
 
 from dirichlet_bandits.policies.dirichlet import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.dirichlet import risk as _risk  # noqa: F401 - registers RDS with a level
-from dirichlet_bandits.policies.dirichlet.probability import new_followed
+from dirichlet_bandits.policies.dirichlet.probability import WeightedDuels, discounted_duels, new_followed
 from dirichlet_bandits.policies.dirichlet.rule import BDS, QDS, RDS
-from dirichlet_bandits.policies.dirichlet.weighted import WeightedDuels, discounted_duels
 from dirichlet_bandits.policies.registry import register
 from dirichlet_bandits.policies.rounds import IncrementalDuels, round_propensities
 

@@ -1,9 +1,13 @@
 """Non-Parametric Thompson Sampling (Riou and Honda, ALT 2020)."""
 
 from dirichlet_bandits.policies.npts import fast as _fast  # noqa: F401 - registers the shortcut
-from dirichlet_bandits.policies.npts.probability import TabulatedIndices, resampling_propensities
-from dirichlet_bandits.policies.npts.rule import NPTS
-from dirichlet_bandits.policies.npts.weighted import WeightedIndices, discounted_indices
+from dirichlet_bandits.policies.npts.rule import (
+    NPTS,
+    TabulatedIndices,
+    WeightedIndices,
+    discounted_indices,
+    resampling_propensities,
+)
 from dirichlet_bandits.policies.registry import register
 
 register(

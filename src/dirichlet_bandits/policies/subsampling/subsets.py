@@ -16,6 +16,7 @@ from dirichlet_bandits.compiler import borrowed, jit, shared
 from dirichlet_bandits.engine.history import History, keeps_rewards, rewards
 from dirichlet_bandits.engine.tally import shuffle
 from dirichlet_bandits.engine.verbs import duel, implements, select
+from dirichlet_bandits.numerics.tolerances import LAST_BITS, SUBSET_ROUNDING
 from dirichlet_bandits.policies.interface import Policy, choice
 from dirichlet_bandits.policies.rounds import duel_round
 from dirichlet_bandits.policies.subsampling.blocks import FAMILY, SubsamplingPolicy, mean_from, wins_untried
@@ -30,9 +31,6 @@ _TIES: Final = {"challenger": 0, "random": 1}
 _HALF: Final = np.uint64(32)
 _LOW_HALF: Final = np.uint64(2**32 - 1)
 _BEYOND: Final = np.uint64(2**32)
-_ROUNDING: Final = 1e-9
-"""Relative to the range of the rewards: sums of fewer than a million rewards are exact to this."""
-_LAST_BITS: Final = 2.0**-51
 
 
 class SubsetParams(NamedTuple):
@@ -164,7 +162,7 @@ def lead_over_subset(state: History, few: int, many: int, rewards: Floats, words
     n, mean, low, high = state.pulls[few], state.means[few], state.lows[many], state.highs[many]
     if low == high:
         return mean - low
-    margin = _ROUNDING * (high - low) + _LAST_BITS * max(abs(low), abs(high))
+    margin = SUBSET_ROUNDING * (high - low) + LAST_BITS * max(abs(low), abs(high))
     bar = n * (mean - low + margin)
     places = np.empty(n + 1, np.uint64)
     distance, moved = draw_to_front(rewards, n, low, bar, words, places)

@@ -13,17 +13,21 @@ from starlette.responses import Response
 
 from dirichlet_bandits.csv_tables import COLUMNS, CSVTable, decoded
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError, FormatError
+from dirichlet_bandits.experiments.plan_question import PlanQuestion
 from dirichlet_bandits.live import Study
 from dirichlet_bandits.live.direction import MAXIMIZE, MINIMIZE
+from dirichlet_bandits.live.local import local_of
+from dirichlet_bandits.live.operations import AddTrials
 from dirichlet_bandits.live.past_trials import read_file, read_past, rewards_by_arm
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.policies.registry import all_policies, has_propensities
+from dirichlet_bandits.service import plans
 from dirichlet_bandits.service.calls import CreateStudy
 from dirichlet_bandits.service.dashboard.access import Changing, ChangingAny, Creating, Reading, Text, routes
 from dirichlet_bandits.service.dashboard.forms import back_to
 from dirichlet_bandits.service.dashboard.overview import code as shown_code
-from dirichlet_bandits.service.dashboard.rendering import floor, for_people, page, real_number
-from dirichlet_bandits.service.problems import status_of
+from dirichlet_bandits.service.dashboard.rendering import floor, for_people, page, real_number, whole_number
+from dirichlet_bandits.service.problems import headers_of, status_of
 from dirichlet_bandits.specs import parse
 
 _SHOWN: Final = 5
@@ -77,7 +81,7 @@ def import_rows(request: Request, studies: ChangingAny, sent: Annotated[Sent, Fo
     try:
         table = sent.table()
         frame = read_file(table, sent.columns(table), study)
-        study.add_trials(frame, token=sent.token)
+        local_of(study).do(AddTrials(read_past(frame)), sent.token)
     except DirichletBanditsError as error:
         return _previewed(request, study, sent, refusal=error)
     return back_to(study.name, imported=len(frame["arm"]))
@@ -299,3 +303,72 @@ def _form(request: Request, typed: TypedStudy, status: int = 200, **said: Any) -
     known["policies"] = [name for name, policy in all_policies().items() if has_propensities(policy)]
     said = {"error": None, "questioned": False, "report": [], **said}
     return page(request, "new.html", status, typed=typed, rows=rows, past=past, **known, **said)
+
+
+# Plan a study from a page: how many trials it takes to name a winner, and what they cost
+
+
+MOST_ARMS: Final = 10
+REPLICATIONS: Final = 100
+FLOORS: Final = {"0": "none", "0.05": "0.05", "0.1": "0.1", "0.2": "0.2"}
+POLICIES: Final = {
+    "EqualSplit": "EqualSplit()",
+    "TopTwo": "TopTwo()",
+    "ThompsonSampling": "ThompsonSampling('bernoulli')",
+}
+"""Policies of a plan as they are written for a study of rewards 0 and 1."""
+
+
+class TypedPlan(BaseModel):
+    """What was typed into the form, as texts; rates are in percent, as people say them."""
+
+    baseline: str = "10"
+    lift: str = "3"
+    arms: str = "2"
+    horizon: str = "20000"
+    floor: list[str] = ["0", "0.1"]
+
+    def question(self) -> PlanQuestion:
+        """Return the arguments of ``db.plan``."""
+        baseline = _between("baseline", real_number("baseline", self.baseline), 0.01, 99.99)
+        lift = _between("lift", real_number("lift", self.lift), -baseline, 100.0 - baseline)
+        arms = _between("number of arms", whole_number("number of arms", self.arms), 2, MOST_ARMS)
+        horizon = whole_number("number of trials", self.horizon)
+        return PlanQuestion(
+            baseline=baseline / 100,
+            lift=lift / 100,
+            arms=int(arms),
+            horizon=int(_between("number of trials", horizon, 100, plans.MOST_TRIALS)),
+            floors=[real_number("floor", share) for share in self.floor],
+            policies=list(POLICIES.values()),
+            replications=REPLICATIONS,
+        )
+
+
+@routes.get("/plan")
+def plan_page(request: Request, studies: Creating) -> Response:
+    """Show the form for a plan."""
+    return _page(request, TypedPlan())
+
+
+@routes.post("/plan")
+def show_plan(request: Request, studies: Creating, typed: Annotated[TypedPlan, Form()], stop: plans.Stop) -> Response:
+    """Show when simulated studies name a winner and what they lose."""
+    try:
+        return _page(request, typed, found=plans.simulated(typed.question(), stop))
+    except DirichletBanditsError as error:
+        shown = _page(request, typed, status_of(error), error=for_people(error))
+        shown.headers.update(headers_of(error) or {})
+        return shown
+
+
+def _page(request: Request, typed: TypedPlan, status: int = 200, **said: Any) -> Response:
+    limits = {"most": plans.MOST_TRIALS, "seconds": round(plans.SECONDS)}
+    values = {"typed": typed, "floors": FLOORS, "written": POLICIES, **limits}
+    return page(request, "plan.html", status, **{**values, "found": None, "error": None, **said})
+
+
+def _between(field: str, number: float, least: float, most: float) -> float:
+    if not least <= number <= most:
+        raise ArgumentError(field, f"from {least:g} to {most:,g}", number)
+    return number

@@ -24,17 +24,16 @@ def ask(
 ) -> Response:
     """Assign trials; because of the token, a form that is sent twice is one ask."""
     study = studies.study(name)
-    place = segment or None
 
     def act() -> Response:
         count = whole_number("n", n)
         if count > SERVED_TRIALS:
             raise ArgumentError("n", f"at most {SERVED_TRIALS}", count)
         if not unit.strip():
-            return back_to(name, asked=study.ask(count, segment=place, token=token)[0].id)
+            return back_to(name, asked=study.ask(count, segment=segment or None, token=token)[0].id)
         if count != 1:
             raise ArgumentError("n", "1 for a unit, which has one trial at a time", count)
-        return back_to(name, asked=study.ask(segment=place, unit=unit.strip(), token=token).id)
+        return back_to(name, asked=study.ask(segment=segment or None, unit=unit.strip(), token=token).id)
 
     return acted(request, study, act, segment=segment, unit=unit)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dirichlet_bandits.display.readings import drift_words
+from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments import CVaR
 from dirichlet_bandits.environments.objective import Mean
 from dirichlet_bandits.inference.off_policy_intervals import DifferenceEstimate

@@ -81,10 +81,6 @@ def key_name(actor: str | None) -> str:
     return "no key" if actor == "" else actor or ""
 
 
-def _stamp(when: datetime) -> str:
-    return f"{when:%Y-%m-%d %H:%M} UTC"
-
-
 _templates: Final = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
@@ -102,7 +98,7 @@ _templates.filters |= {
     "percent": percent,
     "belief": belief,
     "ago": ago,
-    "stamp": _stamp,
+    "stamp": "{:%Y-%m-%d %H:%M} UTC".format,
     "key": key_name,
     "count": "{:,}".format,
 }

@@ -166,12 +166,6 @@ def mean_bands(study: Study, arms: Sequence[str], at: Sequence[int], level: floa
     These are the confidence sequences of ``Study.summary``, computed from the rewards of the first trials as they are
     known now, so the intervals after the last trial are those of the summary. They are NaN where there is no interval,
     and in a study with segments, whose summary averages over the segments.
-
-    >>> import dirichlet_bandits as db
-    >>> study = db.create_study("page", arms=["red", "blue"], bounds=(0, 1), seed=1)
-    >>> _ = study.add_trials({"arm": ["red", "blue"] * 400, "reward": [0.0, 1.0, 1.0, 1.0] * 200})
-    >>> mean_bands(study, ["red"], [80, 800]).round(2).tolist()
-    [[[0.17, 0.82], [0.4, 0.6]]]
     """
     local = local_of(study)
     with local.lock:

@@ -108,13 +108,8 @@ def trials_page(
     rows = found.iloc[::-1].iloc[first : first + _TRIALS]
     newer = max(first - _TRIALS, 0) if first else None
     older = first + _TRIALS if first + _TRIALS < len(found) else None
-    filtered: dict[str, Any] = {
-        "arms": arms,
-        "statuses": STATUSES,
-        "chosen": {"arm": arm, "status": status},
-        "n_found": len(found),
-    }
-    listed = [{"id": id, **row} for id, row in rows.to_dict("index").items()]
+    chosen, listed = {"arm": arm, "status": status}, [{"id": id, **row} for id, row in rows.to_dict("index").items()]
+    filtered: dict[str, Any] = {"arms": arms, "statuses": STATUSES, "chosen": chosen, "n_found": len(found)}
     return page(request, "trials.html", study=study, rows=listed, first=first, newer=newer, older=older, **filtered)
 
 

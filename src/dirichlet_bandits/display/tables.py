@@ -1,7 +1,9 @@
-"""Small HTML tables: how results, bandits and studies display in a notebook."""
+"""Small tables in HTML, as results, bandits and studies display in a notebook, and in LaTeX for papers."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Final
 
 from dirichlet_bandits.display.numbers import cell as as_text
 from dirichlet_bandits.display.numbers import number
@@ -63,3 +65,45 @@ def _cell(cell: object) -> str:
     if isinstance(cell, Html):
         return cell
     return escape(as_text(cell))
+
+
+_SPECIAL: Final = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    """Return a text in which LaTeX takes every character literally.
+
+    >>> print(escaped("5 % of c_1"))
+    5 \\% of c\\_1
+    """
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+def _latex_cell(text: str) -> str:
+    """Return the text of a cell; signs of numbers become those of formulas.
+
+    >>> print(_latex_cell("-1.5 ± 0.2 [-2, -1], so-called"))
+    $-$1.5 $\\pm$ 0.2 [$-$2, $-$1], so-called
+    """
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped(text)).replace("±", r"$\pm$")
+
+
+def latex_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for the package ``booktabs``: texts on the left, numbers on the right.
+
+    >>> print(latex_table(("policy", "mean"), [("RDS", "1.5")]))
+    \\begin{tabular}{lr}
+    \\toprule
+    policy & mean \\\\
+    \\midrule
+    RDS & 1.5 \\\\
+    \\bottomrule
+    \\end{tabular}
+    """
+    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in (headers, *rows)]
+    columns = "l" + "r" * (len(headers) - 1)
+    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([*body, r"\end{tabular}"])
