@@ -181,6 +181,7 @@ MEANINGS = {
     "retire_arm.name": "Name of the arm.",
     "rename.name": "New name of the study.",
     "set_floor.floor": "Minimal probability of all arms, or of arms by name; 0 or None removes it.",
+    "over": "What the winner is claimed for: arms whose differences keep their sign, or the average over the rounds.",
     "margin": "By how much the winner may be worse than the best arm, in the unit of the rewards.",
     "choice": "What to estimate: an arm, weights of arms, or a policy.",
     "confidence": "Confidence of the interval.",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dirichlet_bandits.inference.lottery import Rounds, Wealth
+from dirichlet_bandits.inference.lottery import CLIPPED, Rounds, Wealth
 from tests.deciding_games import (
     COIN,
     FREEZER,
@@ -80,7 +80,7 @@ def test_wrong_winners_without_bounds_are_rare(policy: str) -> None:
         chances = np.where(np.arange(600) < 20, 0.5, share)
         arm = (rng.random(600) < chances).astype(int)
         rounds = Rounds(2).add(np.stack([1.0 - chances, chances], axis=1), np.arange(600), arm, rewards)
-        wrong += max(Wealth(b, 1 - b, clipped=True).follow(rounds).peak for b in (0, 1)) >= np.log(2 / 0.045)
+        wrong += max(Wealth(b, 1 - b, kind=CLIPPED).follow(rounds).peak for b in (0, 1)) >= np.log(2 / 0.045)
     assert wrong <= 20
 
 

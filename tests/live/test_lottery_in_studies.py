@@ -65,7 +65,8 @@ def test_batches_segments_floors_and_repeated_units_count_as_they_were_drawn() -
                 ]
                 chances = np.frombuffer(journal.records.chances_of[trial], "<f8")
                 assert chances.min() >= 0.1
-                arms, told = ([of[one] for one in mine] for of in (journal.arm_of, journal.reward_of))
+                arms = [journal.arm_of[one] for one in mine]
+                told = [float(journal.records.trials[one].reward or 0.0) for one in mine]
                 evidence.add_rounds(chances[None], np.zeros(len(mine), int), np.array(arms), np.array(told))
         assert evidence.log_wealth(1, 0, 0.0) == pytest.approx(rival.statistic, rel=1e-12)
     assert len(journal.repeats) == 30
@@ -132,3 +133,28 @@ def test_a_deterministic_policy_is_judged_by_the_pair_bet(policy: str, pair_bet:
     assert found.method.startswith("pair bet" if pair_bet else "lottery rule")
     assert study.declare_winner().assumes == found.assumes
     assert local_of(study).journal().winners[0].claim == ("pair bet" if pair_bet else "lottery")
+
+
+def test_the_average_over_the_rounds_is_a_claim_of_its_own() -> None:
+    study = db.create_study("page", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), seed=1)
+    played(study, 400, 1, 0.3, 0.6)
+    arms, rounds = study.winner(), study.winner(over="rounds")
+    assert (arms.arm, rounds.arm) == ("b", "b")
+    assert rounds.claim == (
+        "the probability of error is at most 5%, on average over the trials so far, whatever has changed"
+    )
+    assert 0.0 < rounds.rivals[0].statistic < arms.rivals[0].statistic
+    assert rounds.rivals[0].low < arms.rivals[0].lead < rounds.rivals[0].high
+    study.declare_winner(over="rounds")
+    assert [one.claim for one in local_of(study).journal().winners] == ["average"]
+    assert study.winner(over="rounds").established_at == 400
+    assert study.winner().established_at is None  # the other claim has not been made
+    # From now on, b is much worse. The average over the rounds follows, and the stored winner stays.
+    played(study, 1500, 2, 0.9, 0.1)
+    assert study.winner(0.01, over="rounds").arm == "a"
+    assert study.winner(over="rounds").note == "the present rewards would establish a instead"
+    free = db.create_study("free", arms=["a", "b"], seed=1)
+    with pytest.raises(db.ArgumentError, match="'over' must be 'arms' in a study without bounds"):
+        free.winner(over="rounds")
+    with pytest.raises(db.ArgumentError, match="'over' must be"):
+        study.winner(over="seasons")

@@ -18,7 +18,7 @@ VALUES = {  # a value of each field, as JSON has it
     "reason": "typed twice", "ids": [1, 2], "rewards": [1.0, 0.0], "arm": "red", "floor": {"red": 0.2}, "delta": 0.1,
     "trials": [{"arm": "red", "reward": 1.0, "time": "2026-03-01T00:00:00+00:00", "propensity": 0.5}], "margin": 0.5,
     "confidence": 0.9, "bounds": [0.0, 2.0], "first": 5, "limit": 7, "trial": 1, "below": 9, "a": "red", "b": "blue",
-    "choice": {"red": 1.0}, "level": 0.25,
+    "choice": {"red": 1.0}, "level": 0.25, "over": "rounds",
 }  # fmt: skip
 
 

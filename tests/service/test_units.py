@@ -15,5 +15,5 @@ def test_nobody_is_sent_to_an_arm_that_was_retired(studies):
     study.tell(firsts[0], 1.0)
     study.tell(again[0], 1.0)
     assert study.summary()["told"].sum() == 1
-    assert study.winner().assumes.startswith("if each arm's rewards keep one mean")
+    assert study.winner().assumes.startswith("if the winner's rewards are distributed")
     assert study.replay().same

@@ -8,7 +8,7 @@ from dirichlet_bandits.compiler import jit
 from dirichlet_bandits.engine import verbs
 from dirichlet_bandits.engine.loop import as_round
 from dirichlet_bandits.engine.tally import unpulled
-from dirichlet_bandits.inference.lottery import Pair, Purse, bet_on_round, peak
+from dirichlet_bandits.inference.lottery import PRODUCT, Pair, Purse, bet_on_round, peak
 from dirichlet_bandits.policies.floored import forced_arm
 from dirichlet_bandits.seeding import start_stream
 from dirichlet_bandits.types import Floats, Ints, Words
@@ -72,7 +72,7 @@ def bet_on_pairs(bettors: Bettors, chances: Floats, arms: Ints, rewards: Floats,
             if a != b and ((arms == a) | (arms == b)).any():
                 known = bettors.wealth[b, a], bettors.sums[b, a], bettors.moments[b, a]
                 purse = Purse(bettors.bets, bettors.gains, *known)
-                bet_on_round(chances, arms, rewards, Pair(b, a, h, False), purse)
+                bet_on_round(chances, arms, rewards, Pair(b, a, h, PRODUCT), purse)
 
 
 @jit

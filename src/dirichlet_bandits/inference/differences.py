@@ -9,6 +9,8 @@ which it has reached a threshold are all those up to some point: a rule that nam
   arm to keep its mean. A pair once beaten stays beaten: the largest wealth so far counts.
 * What a deterministic policy chose, and what was imported, is *apart*, and judged by the pair bet (``pair_bet.py``). If
   there are rewards of both kinds, the wealth of one is the starting capital of the other, and they are multiplied.
+* An ``average`` over the rounds so far is judged by bets that allow for differences that change their sign; then what
+  is apart says nothing, and the present wealth counts.
 * Without bounds, there is no pair bet. If most rewards are apart, all are judged by their counts: with means x,
   variances s^2, each at least that of both arms' rewards together, and a prior worth 50 rewards, log_wealth is
 
@@ -29,6 +31,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.inference import lottery
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite, shares, why_none
 from dirichlet_bandits.inference.lottery import BETS, Rounds, Wealth
 from dirichlet_bandits.inference.moments import Moments
@@ -51,6 +54,12 @@ LOTTERY: Final = WinnerMethod(
     "lottery rule: any rewards within the bounds",
     "if the differences between the arms keep their sign",
 )
+AVERAGE: Final = WinnerMethod(
+    "average",
+    True,
+    "lottery rule for the average: any rewards within the bounds",
+    "on average over the trials so far, whatever has changed",
+)
 PAIR_BET: Final = WinnerMethod(
     "pair bet",
     True,
@@ -70,7 +79,7 @@ COUNTS: Final = WinnerMethod(
     "asymptotic confidence sequence of the difference: any distributions with a variance, many rewards",
     "in the limit of many trials, if each arm's rewards keep one mean",
 )
-CLAIMS: Final = {claim.name: claim for claim in (LOTTERY, PAIR_BET, CLIPPED, COUNTS)}
+CLAIMS: Final = {claim.name: claim for claim in (LOTTERY, AVERAGE, PAIR_BET, CLIPPED, COUNTS)}
 
 _PRIOR: Final = 50.0
 """Rewards that the prior of the asymptotic sequence is worth: it is narrowest after about eight times as many."""
@@ -125,8 +134,8 @@ class Evidence:
     True
     """
 
-    def __init__(self, n_arms: int, bounds: Bounds) -> None:
-        self.bounded = are_finite(bounds)
+    def __init__(self, n_arms: int, bounds: Bounds, average: bool = False) -> None:
+        self.bounded, self._average = are_finite(bounds), average
         self._low, self._unit = (bounds[0], bounds[1] - bounds[0]) if self.bounded else (0.0, 1.0)
         self._rounds, self._apart = Rounds(n_arms), Counts(n_arms)
         self._moments = [Moments() for _ in range(n_arms)]
@@ -142,8 +151,10 @@ class Evidence:
         return self
 
     def add_apart(self, arm: Ints, reward: Floats) -> "Evidence":
-        """Add rewards of trials that were not drawn by lottery."""
+        """Add rewards of trials that were not drawn by lottery, of which nothing is known for an average."""
         scaled = self._scaled(reward)
+        if self._average:
+            return self
         if self.bounded:
             self._apart.add(arm, scaled)
         self._count(arm, scaled, self._moments, self._moments_apart)
@@ -167,6 +178,8 @@ class Evidence:
     @property
     def claim(self) -> WinnerMethod:
         """What a winner by this evidence claims."""
+        if self._average:
+            return AVERAGE
         if self.bounded:
             return PAIR_BET if self.n_apart else LOTTERY
         return COUNTS if 2 * self.n_apart > sum(one.n for one in self._moments) else CLIPPED
@@ -195,10 +208,13 @@ class Evidence:
         return self._with_apart(self._bets[key].follow(self._rounds), *key)
 
     def _wealth(self, b: int, a: int, h: float) -> Wealth:
-        return Wealth(b, a, h, not self.bounded).follow(self._rounds)
+        kind = lottery.AVERAGE if self._average else lottery.PRODUCT if self.bounded else lottery.CLIPPED
+        return Wealth(b, a, h, kind).follow(self._rounds)
 
     def _with_apart(self, wealth: Wealth, b: int, a: int, h: float) -> float:
-        return wealth.now + self._apart.log_wealth(b, a, h) if self.claim is PAIR_BET else wealth.peak
+        if self.claim in (LOTTERY, CLIPPED):
+            return wealth.peak
+        return wealth.now + (0.0 if self._average else self._apart.log_wealth(b, a, h))
 
     def _by_counts(self, b: int, a: int, h: float) -> float:
         best, rival = self._moments[b], self._moments[a]
@@ -224,18 +240,18 @@ class Evidence:
     def _moved(self, b: int, a: int) -> tuple[float, float, float]:
         """Return the lead times its weight, its variance times the square of that, and the weight."""
         counts = self.claim is COUNTS
-        lottery = (0.0, 0.0, 0.0)
+        drawn = (0.0, 0.0, 0.0)
         if not counts:
             self.log_wealth(b, a, 0.0)
-            lottery = self._bets[b, a, 0.0].moved
+            drawn = self._bets[b, a, 0.0].moved
         one, two = ((self._moments if counts else self._moments_apart)[arm] for arm in (b, a))
         if not one.n or not two.n:
-            return lottery
+            return drawn
         weight = one.n * two.n / (one.n + two.n)
         variances = [0.25 if x.n == 1 else x.variance for x in (one, two)]
         squares = weight**2 * (variances[0] / one.n + variances[1] / two.n)
         apart = weight * (one.mean - two.mean), squares, weight
-        return tuple(x + y for x, y in zip(lottery, apart, strict=True))  # type: ignore[return-value]
+        return tuple(x + y for x, y in zip(drawn, apart, strict=True))  # type: ignore[return-value]
 
     def lead(self, b: int, a: int, log_odds: float, h: float = 0.0) -> Interval:
         """Return a confidence sequence for how much the mean of b exceeds that of a, if that does not change.
@@ -258,14 +274,17 @@ class Evidence:
             cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
             return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * self._spread(b, a, _PRIOR))
 
-        width = self._unit * (math.sqrt(2.0 * log_odds * squares) / weight + 1.0 / weight)
-        step = 2.0 ** math.floor(math.log2(width / _GRID))  # it depends on the rewards, and not on earlier calls
-        found = self._on_grid((b, a, log_odds), math.floor(self._unit * total / weight / step), step)
+        step = (math.sqrt(2.0 * log_odds * squares) + self.bounded) / weight / _GRID
+        if step <= 0.0:  # all rewards are equal
+            return -self.widest
+        if self.bounded:  # the same step as before, most of the time
+            step = 2.0 ** math.floor(math.log2(step))
+        found = self._unit * self._on_grid((b, a, log_odds), math.floor(total / weight / step), step)
         return max(found, h) if self.log_wealth(b, a, h) >= log_odds else found
 
     def _on_grid(self, key: tuple[int, int, float], middle: int, step: float) -> float:
-        """Return the largest multiple of the step that is excluded; the search begins at about the ``middle``."""
-        (b, a, log_odds), lasts = key, self.claim is not PAIR_BET
+        """Return the largest multiple of the step, in units, that is excluded; the search begins at the ``middle``."""
+        (b, a, log_odds), lasts = key, self.claim in (LOTTERY, CLIPPED)
         low, high, gap = None, None, 2 * _GRID
         if lasts and key in self._ends and self._ends[key][1] == step:  # what is excluded stays excluded
             low, _, above = self._ends[key]
@@ -274,15 +293,14 @@ class Evidence:
             low += 1
 
         def beats(place: int) -> bool:
-            at = place * step / self._unit
-            return self._with_apart(self._wealth(b, a, at), b, a, at) >= log_odds
+            return self._with_apart(self._wealth(b, a, place * step), b, a, place * step) >= log_odds
 
-        lowest = math.ceil(-self.widest / step) if self.bounded else -(10**12)
+        lowest = math.ceil(-1.0 / step) if self.bounded else -(10**12)
         while low is None:
             place = max((middle if high is None else high) - gap, lowest)
             low, high, gap = (place, high, gap) if beats(place) else (None, place, 4 * gap)
             if high == lowest:
-                return -self.widest
+                return -self.widest / self._unit
         gap = _GRID
         while high is None:
             place = max(low, middle) + gap
@@ -291,7 +309,7 @@ class Evidence:
             place = (low + high) // 2
             low, high = (place, high) if beats(place) else (low, place)
         if lasts:
-            self._ends[key] = low, step, self._wealth(b, a, high * step / self._unit)
+            self._ends[key] = low, step, self._wealth(b, a, high * step)
         return low * step
 
     def prospect(self, b: int, a: int, h: float) -> Prospect | None:

@@ -37,6 +37,13 @@ w (E clip(k u_b) - E clip(k u_a)) by the same argument, so with h = 0 the theore
 same distribution given the past, whatever it is and however it drifts, or if those of a are never distributed less
 favorably. It is no statement about means of differently shaped rewards, for which no such rule exists.
 
+The average so far. Let 0 < s < 1/c, where -c is below every Z(h), and psi(s) = (-log(1 - s c) - s c)/c^2. Then
+exp(s z - psi(s) z^2) <= 1 + s z for z >= -c (Fan, Grama and Liu), so the product of exp(s Z - psi(s) Z^2 - s w (mu_b -
+mu_a - h)) is a supermartingale, too, whatever sign the differences have. So if at any time the average of mu_b - mu_a
+over the rounds so far, with the weights w, is at most h, the product of exp(s Z - psi(s) Z^2) is at most that
+supermartingale. As |Z(h)| is at most max over q of 3 q - 2 q^2 for h from -1 to 1, c = 9/8 is enough. Bets up to 0.32
+decrease in h, because s > 2 psi(s) c.
+
 Missing rewards have no term. If those of both arms go missing with the same probability, whatever their values, this
 multiplies the mean of Z(h) by a positive number, and the theorem holds as it is.
 
@@ -44,7 +51,8 @@ An arm that cannot come (p = 0) leaves the wealth alone, and so does an assignme
 impossible: a deterministic policy decides nothing here (``pair_bet.py`` is for those).
 
 References: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86; Cho,
-Gan and Kallus (2024), Peeking with PEAK, ICML; Ville (1939), Étude critique de la notion de collectif.
+Gan and Kallus (2024), Peeking with PEAK, ICML; Fan, Grama and Liu (2015), Exponential inequalities for martingales with
+applications, EJP 20; Ville (1939), Étude critique de la notion de collectif.
 """
 
 import math
@@ -61,6 +69,10 @@ BETS: Final[Floats] = np.asarray(0.005 * 2.0 ** np.arange(12))
 CLIPPED_BETS: Final[Floats] = np.asarray(0.0125 * 2.0 ** np.arange(6))
 """Bets on rewards without bounds, in their standard deviation."""
 
+PRODUCT, CLIPPED, AVERAGE = range(3)
+"""Kinds of bets: on rewards in [0, 1], on rewards without bounds, and on the average difference so far."""
+
+_LOWEST: Final = 1.125  # no Z(h) is below this with the sign changed
 _STAKE: Final = 0.9  # that a round can lose at most
 _FEWEST: Final = 10  # rewards of each arm before the first bet on rewards without bounds
 _ROUNDING: Final = 1e-12  # deviations that are smaller, relative to the mean, are rounding errors
@@ -75,7 +87,7 @@ def _prior(bets: Floats, center: float, width: float) -> Floats:
 
 
 PRIOR: Final = _prior(BETS, 0.3, 2.0)
-_CLIPPED_PRIOR: Final = _prior(CLIPPED_BETS, 0.15, 1.5)
+_KINDS: Final = (BETS, PRIOR), (CLIPPED_BETS, _prior(CLIPPED_BETS, 0.15, 1.5)), (BETS[:7], _prior(BETS[:7], 0.3, 2.0))
 
 
 Columns = tuple[Floats, Ints, Ints, Floats]
@@ -120,12 +132,12 @@ def _with_room(x: np.ndarray, n: int) -> np.ndarray:
 
 
 class Pair(NamedTuple):
-    """The claim that arm b beats arm a by more than h, and whether rewards are clipped because they have no bounds."""
+    """The claim that arm b beats arm a by more than h, and the kind of bets."""
 
     b: int
     a: int
     h: float
-    clipped: bool
+    kind: int
 
 
 class Purse(NamedTuple):
@@ -157,7 +169,7 @@ class Moved(NamedTuple):
 class Wealth:
     """The wealth of all bets on "b beats a by more than h", brought up to date with each round.
 
-    Rewards are in [0, 1], or without bounds if ``clipped``. However the rounds are divided among calls of
+    Rewards are in [0, 1], or without bounds if the bets are CLIPPED. However the rounds are divided among calls of
     :meth:`follow`, the numbers are the same to the last bit.
 
     >>> rounds = Rounds(2)
@@ -169,9 +181,9 @@ class Wealth:
     True
     """
 
-    def __init__(self, b: int, a: int, h: float = 0.0, clipped: bool = False) -> None:
-        self._pair, self._next = Pair(b, a, float(h), clipped), 0
-        self.bets, prior = (CLIPPED_BETS, _CLIPPED_PRIOR) if clipped else (BETS, PRIOR)
+    def __init__(self, b: int, a: int, h: float = 0.0, kind: int = PRODUCT) -> None:
+        self._pair, self._next = Pair(b, a, float(h), kind), 0
+        self.bets, prior = _KINDS[kind]
         sums = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
         self._purse = Purse(self.bets, np.empty(self.bets.size), prior.copy(), sums, np.zeros((3, 3)))
 
@@ -252,12 +264,12 @@ def peak(sums: Floats) -> float:
 @jit
 def _gains(chances: Floats, arm: Ints, reward: Floats, pair: Pair, purse: Purse) -> bool:
     """Write what each bet gains in a round, as a share of its wealth; return False if it gains and loses nothing."""
-    (b, a, h, clipped), (bets, gains, _, sums, moments) = pair, purse
+    (b, a, h, kind), (bets, gains, _, sums, moments) = pair, purse
     q = chances[b] / (chances[a] + chances[b])
     several = 2.0 if chances.sum() > _ALONE else 1.0
     n, mean = moments[2, 0], moments[2, 1]
     f, deviation = (n * mean + 0.5) / (n + 1.0), 1.0
-    if clipped:
+    if kind == CLIPPED:
         f, deviation = mean, _deviation(moments)
         if moments[0, 0] < _FEWEST or moments[1, 0] < _FEWEST or not deviation > _ROUNDING * abs(mean):
             return False
@@ -272,12 +284,17 @@ def _gains(chances: Floats, arm: Ints, reward: Floats, pair: Pair, purse: Purse)
             moved += share * x
             sums[4] += q * (1.0 - q)
             bet = True
-            if clipped:
+            if kind == CLIPPED:
                 for k in range(bets.size):
                     gains[k] += share * min(max(bets[k] * (x + shift * h) / deviation, low), high)
     sums[2] += moved
     sums[3] += moved * moved
-    if not clipped:
+    if kind == AVERAGE:
+        for k in range(bets.size):
+            stake = bets[k] * _LOWEST
+            psi = (-math.log1p(-stake) - stake) / _LOWEST**2
+            gains[k] = math.expm1(bets[k] * z - psi * z * z)
+    elif kind == PRODUCT:
         worst = several * max((1.0 - q) * (f + q * h), q * (1.0 - f + (1.0 - q) * h))
         cap = _STAKE / worst if worst > 0.0 else math.inf
         for k in range(bets.size):

@@ -18,7 +18,8 @@ those that were retired in the meantime: which ones are retired may depend on th
 with arms that came later or without the retired ones, every pair of arms that the study ever has shares the rest: the 2
 k ordered pairs of arm k = 1, 2, ... (in order of appearance) with the arms before it have delta_ab = 0.1 delta/(2 k^2
 (k + 1)) each, in sum 0.1 delta. (With log((K - 1)/delta), as in the literature, a winner has the largest mean with
-probability 1 - delta, but one of two equal arms may be named with probability 2 delta.)
+probability 1 - delta, but one of two equal arms may be named with probability 2 delta.) If the claim is about the
+average so far, the best rival may change, so each of the K (K - 1) ordered pairs has delta_ab = 0.9 delta/(K (K - 1)).
 
 Plot and rule. ``Rival.low`` and ``high`` are the confidence sequence for the lead mu_b - mu_a whose ends are each wrong
 with probability delta_ab, by inversion of the same bets: the rival is beaten if and only if low >= -margin. With K arms
@@ -34,7 +35,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dirichlet_bandits.display.numbers import drift_words, in_percent, number
-from dirichlet_bandits.inference.differences import CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
+from dirichlet_bandits.inference.differences import AVERAGE, CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
 from dirichlet_bandits.types import Floats
 
@@ -160,7 +161,7 @@ class Arms(NamedTuple):
     """
 
     names: Sequence[str]
-    since: Sequence[int]
+    since: list[int]
     active: Sequence[int]
     samples: Sequence[ArmSample]
     evidence: Evidence
@@ -235,6 +236,8 @@ def _leader(arms: Arms, margin: float) -> tuple[int | None, str]:
 def _log_odds(arms: Arms, best: int, delta: float, margin: float) -> Floats:
     """Return log(1/delta_ab) against each arm."""
     usual = log_odds(delta, arms.since, best, True)
+    if arms.evidence.claim is AVERAGE:
+        usual += math.log(max(arms.since.count(0) - 1, 1))
     gone = [arm for arm, at in enumerate(arms.since) if at == 0 and arm not in arms.active]
     beaten = (_evidence(arms, best, arm, usual[arm], margin) >= usual[arm] for arm in gone)
     return usual if all(beaten) else log_odds(delta, arms.since, best, False)

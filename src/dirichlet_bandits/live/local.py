@@ -85,7 +85,9 @@ class Local(Named):
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
         self.answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, winners by question
-        self.followed: dict[str | None, LotteryEvidence] = {}  # the evidence for winners, by segment
+        self.followed: dict[
+            tuple[str | None, str], LotteryEvidence
+        ] = {}  # evidence by segment and claim
         self._renew_lock()
         fresh_locks_in_children(self)
 

@@ -231,15 +231,19 @@ class ReadableStudy:
         """
         return self._transport.do(ask.ReadSummary(confidence, bounds, segment))
 
-    def winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+    def winner(
+        self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None, over: str = "arms"
+    ) -> Winner:
         """Name the winner of the study, or of a segment, or report what is missing.
 
-        If each arm's rewards keep one mean, the probability of ever naming a wrong arm, however often you call, is at
-        most ``delta``; ``assumes`` says what else must hold. An arm is wrong if its mean is not better than that of
-        every other active arm less ``margin``. With a positive margin, in the unit of the rewards, the winner may be
-        that much worse than the best arm; with a negative one, it must be that much better than all others. With bounds
-        of the rewards, this is proved. Without bounds, it holds in the limit of many rewards, and ``proved`` is False.
-        Print the result to read it; see :class:`Winner`.
+        The probability of ever naming a wrong arm, however often you call, is at most ``delta``. An arm is wrong if its
+        mean is not better than that of every other active arm less ``margin``. With a positive margin, in the unit of
+        the rewards, the winner may be that much worse than the best arm; with a negative one, it must be that much
+        better than all others. ``claim`` says what is claimed in one sentence. ``over="arms"`` assumes that differences
+        between arms keep their sign, while the level of all arms may move in any way. ``over="rounds"`` claims that the
+        winner was better on average over the rounds so far, whatever has changed; it takes longer, and needs bounds.
+        Deterministic policies, imported trials and rewards without bounds assume more (``docs/live.md``). Print the
+        result to read it; see :class:`Winner`.
 
         Nothing is stored: a later call may name no winner any more. :meth:`declare_winner` stores it, and it stays.
 
@@ -256,7 +260,7 @@ class ReadableStudy:
         >>> study.winner().arm
         'blue'
         """
-        return self._transport.do(ask.ReadWinner(delta, margin, segment))
+        return self._transport.do(ask.ReadWinner(delta, margin, segment, over))
 
     def trials_dataframe(self) -> "pd.DataFrame":
         """Return one row per trial: arm, propensity, round, status, reward, times, and whether its reward was late.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 from dirichlet_bandits.answers import written
-from dirichlet_bandits.declared import Declared, declared, integer, text
+from dirichlet_bandits.declared import Declared, choice, declared, integer, text
 from dirichlet_bandits.environments import CVaR, Mean
 from dirichlet_bandits.errors import ArgumentError
 from dirichlet_bandits.inference import off_policy_intervals
@@ -28,6 +28,8 @@ from dirichlet_bandits.live.records import Trial, trial_of
 from dirichlet_bandits.live.replay import Replay, replay
 from dirichlet_bandits.live.settings import StudySettings
 from dirichlet_bandits.live.winner import (
+    ARMS,
+    ROUNDS,
     LotteryEvidence,
     Question,
     check_question,
@@ -220,11 +222,12 @@ class OfWinner(Declared):
     delta: fields.Delta = DELTA
     margin: fields.Margin = 0.0
     segment: fields.Segment | None = None
+    over: Annotated[str, choice(ARMS, ROUNDS), "What is compared: arms, or their average over the rounds."] = ARMS
 
     @property
     def question(self) -> Question:
         """The question as the statistics have it."""
-        return Question(self.delta, self.margin, self.segment)
+        return Question(self.delta, self.margin, self.segment, self.over)
 
 
 @operation(READ, name="winner")
@@ -274,13 +277,13 @@ def found_winner(local: Local, question: Question) -> Winner:
     """
     settings, journal = local.settings, local.journal()
     checked_segment(question.segment, settings.segments)
-    check_question(settings.policy, question)
+    check_question(settings.policy, settings.limits, question)
     if local.answered is None or local.answered[0] != journal.tail or len(local.answered[1]) >= _MOST_ANSWERS:
         local.answered = journal.tail, {}
     answers = local.answered[1]
     if question not in answers:
         given = settings.policy, settings.limits, settings.direction
-        followed = local.followed.setdefault(question.segment, LotteryEvidence(*given))
+        followed = local.followed.setdefault((question.segment, question.over), LotteryEvidence(*given, question.over))
         answers[question] = winner(journal, *given, question, followed)
     return answers[question]
 

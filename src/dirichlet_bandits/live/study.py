@@ -198,13 +198,15 @@ class Study(ReadableStudy):
         """
         self._transport.do(do.Correct(_number(id), reward, reason), token)
 
-    def declare_winner(self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None) -> Winner:
+    def declare_winner(
+        self, delta: float = DELTA, margin: float = 0.0, *, segment: str | None = None, over: str = "arms"
+    ) -> Winner:
         """Name the winner and store it, or return what is missing; see :meth:`winner`.
 
         A winner that was declared stays: later calls, also of :meth:`winner`, return it with the number of trials at
         that time, and with a note if the present rewards would no longer establish it.
         """
-        return self._transport.do(DeclareWinner(delta, margin, segment))
+        return self._transport.do(DeclareWinner(delta, margin, segment, over))
 
     # Arms
 

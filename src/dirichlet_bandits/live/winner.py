@@ -8,6 +8,7 @@ longer establish it, ``note`` is set.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,10 +17,19 @@ from dirichlet_bandits.compiler.interrupts import shielded
 from dirichlet_bandits.display.numbers import drift_words
 from dirichlet_bandits.environments import Mean
 from dirichlet_bandits.errors import ArgumentError, DirichletBanditsError
-from dirichlet_bandits.inference.differences import CLAIMS, CLIPPED, COUNTS, LOTTERY, PAIR_BET, Evidence, WinnerMethod
+from dirichlet_bandits.inference.differences import (
+    AVERAGE,
+    CLAIMS,
+    CLIPPED,
+    COUNTS,
+    LOTTERY,
+    PAIR_BET,
+    Evidence,
+    WinnerMethod,
+)
 from dirichlet_bandits.inference.drift import drifting
 from dirichlet_bandits.inference.forecast import Rates
-from dirichlet_bandits.inference.intervals import Bounds
+from dirichlet_bandits.inference.intervals import Bounds, are_finite
 from dirichlet_bandits.inference.winner import DELTA, Arms, Winner, find_winner
 from dirichlet_bandits.live.direction import mirrored
 from dirichlet_bandits.live.events import WinnerDeclared
@@ -31,16 +41,19 @@ from dirichlet_bandits.policies.propensity import propensities
 from dirichlet_bandits.types import Floats, Ints
 from dirichlet_bandits.validation import finite_number, number_between
 
+ARMS: Final = "arms"
+ROUNDS: Final = "rounds"
 _RECENT: Final = 0.5  # share of the latest trials from which present rates are computed,
 _LATEST: Final = 5000  # and most of them
 
 
 class Question(NamedTuple):
-    """The probability of error, the margin, and the segment in which arms are compared."""
+    """The probability of error, the margin, the segment in which arms are compared, and over what they differ."""
 
     delta: float = DELTA
     margin: float = 0.0
     segment: str | None = None
+    over: str = ARMS
 
 
 class LotteryEvidence:
@@ -52,8 +65,9 @@ class LotteryEvidence:
     is read again.
     """
 
-    def __init__(self, policy: Policy, bounds: Bounds, direction: str) -> None:
+    def __init__(self, policy: Policy, bounds: Bounds, direction: str, over: str) -> None:
         self._policy, self._bounds, self._turn = policy, bounds, mirrored(direction, *bounds).turn
+        self._average = over == ROUNDS
         self._as_of: tuple[object, ...] = ()
         self.evidence = Evidence(0, bounds)
 
@@ -63,7 +77,7 @@ class LotteryEvidence:
         if as_of != self._as_of:  # a journal that was derived again is another one
             self._as_of, self._read = as_of, 0
             self._decided: list[int] = []  # trials that were decided here, and do not count yet, in order
-            self.evidence = Evidence(len(view.names), self._bounds)
+            self.evidence = Evidence(len(view.names), self._bounds, self._average)
         records = view.whole.records.trials
         new = [trial for trial in map(view.id, range(self._read, len(view.arm_of))) if trial not in view.whole.repeats]
         self._read = len(view.arm_of)
@@ -135,8 +149,8 @@ def winner(
     followed: LotteryEvidence | None = None,
 ) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
-    check_question(policy, asked)
-    evidence = (followed or LotteryEvidence(policy, bounds, direction)).follow(journal.of(asked.segment))
+    check_question(policy, bounds, asked)
+    evidence = (followed or LotteryEvidence(policy, bounds, direction, asked.over)).follow(journal.of(asked.segment))
     found = _judged(journal.of(asked.segment), evidence, policy, bounds, direction, asked)
     before = established(journal, asked)
     if before is None:
@@ -163,8 +177,10 @@ def claimed(winner: WinnerDeclared) -> WinnerMethod:
     return PAIR_BET._replace(method="statistic of the counts, of an earlier version") if winner.proved else COUNTS
 
 
-def check_question(policy: Policy, asked: Question) -> None:
+def check_question(policy: Policy, bounds: Bounds, asked: Question) -> None:
     """Refuse a question for which no winner can be named."""
+    if asked.over == ROUNDS and not are_finite(bounds):
+        raise ArgumentError("over", f"{ARMS!r} in a study without bounds", asked.over)
     number_between("delta", asked.delta, 0, 1)
     finite_number("margin", asked.margin)
     if not isinstance(policy.objective, Mean):
@@ -174,7 +190,8 @@ def check_question(policy: Policy, asked: Question) -> None:
 
 def established(journal: Journal, asked: Question) -> WinnerDeclared | None:
     """Return the winner that was stored first for a question at least as strict as this one."""
-    fits = (one for one in journal.winners if one.segment == asked.segment)
+    average = asked.over == ROUNDS
+    fits = (one for one in journal.winners if one.segment == asked.segment and (one.claim == AVERAGE.name) == average)
     return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
 
 
@@ -188,7 +205,7 @@ def _judged(
     rates = _rates(journal, policy, active)
     found = find_winner(arms, float(asked.delta), float(asked.margin), len(journal.arm_of), rates)
     waits = "" if found.arm is not None else _waits(journal, evidence)
-    if evidence.claim in (LOTTERY, CLIPPED):
+    if evidence.claim in (LOTTERY, AVERAGE, CLIPPED):
         return replace(found, reason=found.reason + waits)
     changed = [journal.names[arm] for arm in drifting(journal.told.by_arm(len(journal.names)), journal.since, bounds)]
     if changed and found.arm is not None and evidence.claim is COUNTS:
@@ -212,8 +229,8 @@ def _waits(journal: StudyView, evidence: Evidence) -> str:
 def _rates(journal: StudyView, policy: Policy, active: Sequence[int]) -> Rates:
     """Return how often each active arm comes by the policy, as in the later half of the trials, and its floor."""
     trials, n = len(journal.arm_of), len(journal.arm_of) - len(journal.repeats)
-    latest = range(max(trials - _LATEST, int(_RECENT * trials)), trials)
-    recent = np.array([journal.arm_of[trial] for trial in latest if trial not in journal.repeats], np.int64)
+    latest = (journal.arm_of[trial] for trial in range(trials - 1, -1, -1) if trial not in journal.repeats)
+    recent = np.fromiter(islice(latest, min(n - int(_RECENT * n), _LATEST)), np.int64)
     counts = np.bincount(recent, minlength=len(journal.names))[list(active)].astype(np.float64)
     every = journal.floors()
     floors = np.zeros(len(active)) if every is None else every[list(active)]
