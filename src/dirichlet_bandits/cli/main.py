@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dirichlet_bandits.cli import compare, compile, crops, paper, plan, policies, serve, simulate, study
+from dirichlet_bandits.cli import compare, crops, policies, serve, simulate, study
 from dirichlet_bandits.cli.declared_commands import DeclaredCommand
 from dirichlet_bandits.cli.failures import VerboseAnywhere, log_to_stderr, name_options
 
@@ -23,10 +23,10 @@ app = typer.Typer(
 )
 
 # A command is a function; a group of commands is a Typer of its own.
-for command in (simulate.simulate, compare.compare, simulate.example, policies.policies, paper.paper, serve.serve):
+for command in (simulate.simulate, compare.compare, simulate.example, policies.policies, simulate.paper, serve.serve):
     app.command()(command)
-app.command()(compile.compile)
-app.command(cls=DeclaredCommand)(plan.plan)
+app.command()(policies.compile)
+app.command(cls=DeclaredCommand)(compare.plan)
 app.add_typer(crops.app, name="crops")
 app.add_typer(study.app, name="study")
 app.add_typer(serve.keys, name="keys")

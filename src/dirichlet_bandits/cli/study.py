@@ -26,8 +26,6 @@ from dirichlet_bandits.cli.study_options import (
 from dirichlet_bandits.display.numbers import number, percent
 from dirichlet_bandits.display.progress import bars
 
-DIFFERENT = 1
-
 app = group("Make live decisions: ask which arm to try, tell the reward later.", StudyCommands)
 
 
@@ -189,7 +187,7 @@ def replay_command(name: Name, storage: Url) -> None:
         answer = study.replay(progress=lambda done, total: bar.show(name, done, total))
     typer.echo(str(answer))
     if not answer.same:
-        raise typer.Exit(DIFFERENT)
+        raise typer.Exit(1)
 
 
 _HEADERS = {"number": "event", "actor": "key", "at": "when"}
@@ -252,6 +250,7 @@ Bounds = Annotated[
     tuple[float, float] | None,
     typer.Option(metavar="LOWER UPPER", help="Bounds of all rewards, if the study has none."),
 ]
+
 Confidence = Annotated[float, typer.Option(help="Probability that the interval is right, at all times at once.")]
 
 

@@ -134,15 +134,14 @@ class StudiesHere:
 
     def create(self, name: str, settings: StudySettings, load_if_exists: bool, token: str | None) -> Study:
         """Create a study, or load the one that an earlier call with this token created."""
-        place = self.storage
         new = settings if settings.seed is not None else replace(settings, seed=seed_number("seed", None))
         identity = secrets.token_hex(16)
         stored: Settings = {**new.stored(), **({} if token is None else {"token": token}), "identity": identity}
-        if place.create(name, stored, _first_rows(new)):
-            return Study(Local(place, name, identity, new))
-        first = None if token is None else place.created_by(token, name)
+        if self.storage.create(name, stored, _first_rows(new)):
+            return Study(Local(self.storage, name, identity, new))
+        first = None if token is None else self.storage.created_by(token, name)
         if first:
-            now = place.named(first, name)
+            now = self.storage.named(first, name)
             if now is None:
                 raise ConflictError(f"the study {name!r} was created with token {token!r} and has been deleted since")
             name = now
