@@ -172,8 +172,7 @@ def _show(ranking: "db.Ranking", title: str) -> None:
     columns = {"policy": "policy", "mean": "mean", "difference": "more than the best", "mark": ""}
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
     runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
-    most = "up to " if result.undone else ""
-    tables.note(f"Paired differences over {most}{runs} replications, simultaneous {level} intervals.")
+    tables.note(f"Paired differences over {'up to ' * bool(result.undone)}{runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")
     if isinstance(ranking.best, db.policies.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")

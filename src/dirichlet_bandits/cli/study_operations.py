@@ -109,8 +109,7 @@ class OperationCommand(DeclaredCommand):
         name = str(self.name)
         kind = OPERATIONS[name.replace("-", "_")]
         written = example(kind, ["dirichlet-bandits", "study", name, "maize"], ["--storage", "sqlite:///maize.db"])
-        has_form = kind.returns is not None and kind.key is None
-        missing = {"token": kind.has_token, "as_json": has_form}
+        missing = {"token": kind.has_token, "as_json": kind.returns is not None and kind.key is None}
 
         def do(name: Name, storage: Url, token: Token = None, as_json: tables.AsJson = False, **fields: Any) -> None:
             asked = kind(**fields)
