@@ -15,10 +15,10 @@ from typing import Any
 
 
 def public_names(package: str, *rooms: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package, which import the names in its stub, and no others.
+    """Return the ``__getattr__`` and ``__dir__`` of a package, which import and list the names in its stub.
 
     The stub has one line ``from home import name as name`` per name. Modules of the package are attributes too, and so
-    are the public names of its ``rooms``, where earlier versions of the package had them; neither are listed.
+    are the public names of its ``rooms``, which earlier versions had in the package itself; neither are listed.
     """
     module = sys.modules[package]
     stub = Path(str(module.__file__)).with_suffix(".pyi")

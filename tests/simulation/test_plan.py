@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dirichlet_bandits as db
+from dirichlet_bandits.engine.loop import runner
 from dirichlet_bandits.simulation.collect import identity
 from dirichlet_bandits.simulation.plan import Plan, make_plan
 from tests.environments.test_objective import ARMS, Cautious
@@ -138,3 +139,8 @@ def test_shortcuts_are_taken_where_they_are_allowed_and_do_not_look_at_gaps():
     assert not run(BANDIT, fast=True).data.identical(run(BANDIT, fast=False).data)
     assert run(BANDIT, fast=True, delay=1).data.identical(run(BANDIT, fast=False, delay=1).data)
     np.testing.assert_array_equal(run(CAUTIOUS).pulls, run(BANDIT).pulls)
+
+
+@pytest.mark.parametrize(("policy", "functions"), [(db.policies.EqualSplit(), 1), (db.RDS(), 2)], ids=repr)
+def test_a_policy_without_a_shortcut_compiles_one_function(policy, functions):
+    assert len({runner(policy.params, shortcut) for shortcut in (True, False)}) == functions

@@ -85,9 +85,7 @@ class Local(Named):
         self._state: StudyState | None = None
         self._newly_late: list[int] = []
         self.answered: tuple[Any, dict[Question, Winner]] | None = None  # as of which event, winners by question
-        self.followed: dict[
-            tuple[str | None, str], LotteryEvidence
-        ] = {}  # evidence by segment and claim
+        self.followed: dict[tuple[str | None, str], LotteryEvidence] = {}  # evidence by segment and claim
         self._renew_lock()
         fresh_locks_in_children(self)
 
