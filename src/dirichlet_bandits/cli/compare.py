@@ -164,15 +164,14 @@ def _show(ranking: "db.Ranking", title: str) -> None:
     result = ranking.result
     rows = []
     for k, place in enumerate(ranking.places):
-        more = (
-            f"{'+' * (place.difference >= 0)}{number(place.difference)} {interval(place.low, place.high)}" if k else ""
-        )
+        sign = "+" * (place.difference >= 0.0)
+        more = f"{sign}{number(place.difference)} {interval(place.low, place.high)}" if k else ""
         mark = "best" if k == 0 else "statistical tie" if place.tied else ""
         rows.append((f"{k + 1}. {place.policy}", place.mean, more, mark))
     columns = {"policy": "policy", "mean": "mean", "difference": "more than the best", "mark": ""}
     tables.show(tables.Table(f"{title}: {result.regret_label} after {result.horizon} pulls", columns, rows))
-    runs, level = result.data.sizes["replication"], in_percent(ranking.confidence)
-    tables.note(f"Paired differences over {'up to ' * bool(result.undone)}{runs} replications, simultaneous {level} intervals.")
+    runs, level = "up to " * bool(result.undone) + str(result.data.sizes["replication"]), in_percent(ranking.confidence)
+    tables.note(f"Paired differences over {runs} replications, simultaneous {level} intervals.")
     tables.note(f"best here: {ranking.best!r}")
     if isinstance(ranking.best, db.policies.Policy):
         tables.note(f"it assumes: {ranking.best.assumes}")
