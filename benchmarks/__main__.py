@@ -2,7 +2,7 @@
 
 ``python -m benchmarks quick`` leaves out the plain loops at the longest horizon, and ``python -m benchmarks plain`` all
 but the policies that have no shortcut. ``python -m benchmarks unsettled`` compares shortcuts with plain loops where no
-shortcut can pay, and ``python -m benchmarks worlds`` the loop of worlds with the plain one.
+shortcut can pay, and ``python -m benchmarks worlds`` the loop of scripts with the plain one.
 """
 
 import functools
@@ -191,7 +191,7 @@ def _least(play: Callable[..., float], games: list[tuple[Any, dict[str, Any]]], 
 
 def worlds() -> None:
     """Delays, batches and changes beside the plain loop. One segment adds nothing."""
-    print("seven planting dates, 3000 pulls: time in a world / plain loop of the same arms (goal: at most 3)")
+    print("seven planting dates, 3000 pulls: the loop of scripts / the plain loop of the same arms (goal: at most 3)")
     print("one segment: a Piecewise without changes / the bandit, both with shortcuts (goal: 1.00 to 1.03)")
     maize = yields()
     still = db.Piecewise({1: maize, 3001: db.Bandit(maize.arms[::-1], maize.names)})  # the change comes too late

@@ -49,10 +49,10 @@ PAGES = (
 )
 PACKAGES = {
     "extend": "What authors of policies, distributions and environments import: `CONTRIBUTING.md`.",
-    "testing": "Checks that authors of policies run.",
+    "testing": "Checks of your own policies, distributions and environments.",
     "crops": "Planting dates for maize: `docs/crops.md`.",
     "experiments": "An experiment as a TOML file: `docs/howto_experiments.md`.",
-    "report": "The paper's experiments and their page: `docs/paper.md`.",
+    "report": "Figures, tables and claims of experiments, on one page: `docs/paper.md`.",
 }
 
 INHERITING = ["    options:", "      inherited_members: true"]  # a class whose base only serves to keep files short

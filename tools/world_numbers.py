@@ -1,4 +1,4 @@
-"""Play the published problems of changing worlds, store the regrets, and write them into docs/worlds.md.
+"""Play the published problems of changing environments, store the regrets, and write them into docs/worlds.md.
 
     python -m tools.world_numbers 400        # all rows, with this many runs: twenty minutes of processor time
     python -m tools.world_numbers 400 PB1    # those whose names contain a word

@@ -29,7 +29,11 @@ MECHANISMS = (
     Mechanism(
         "clocks of tilted draws",
         _POLICY,
-        (_FAST,),
-        (Edit("policies/cvar/fast.py", "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
+        (
+            *(f"{_FAST}:{name}" for name in ("value_at", "set_numbers", "terms", "set_clock", "rare_number")),
+            *(f"{_FAST}:{name}" for name in ("tilted_number", "index_above", "estimate", "survey", "tick")),
+            f"{_FAST}:draft_below",
+        ),
+        (Edit(_FAST, "challenger.ceiling < _CEILING_MOST", "challenger.ceiling < 0.0"),),
     ),
 )

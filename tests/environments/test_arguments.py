@@ -176,7 +176,7 @@ class OwnBounded(Own):
 
 
 def test_a_policy_that_needs_bounds_says_which_and_how_to_declare_them():
-    """Own distributions in a world of which nothing is known."""
+    """Own distributions in an environment of which nothing is known."""
     policy, settings = db.GLRKLUCB(), {"horizon": 20, "replications": 1, "seed": 0}
     message = r"in \[-inf, inf\], .* its own bounds are \[0, 1\]; give a distribution of your own a method support\(\)"
     with pytest.raises(db.ArgumentError, match=message):

@@ -1,4 +1,4 @@
-"""Worlds in TOML files."""
+"""Environments in TOML files."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Policies that forget in worlds with late rewards and batches, against the naive loop, pull by pull."""
+"""Policies that forget in environments with late rewards and batches, against the naive loop, pull by pull."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ FEEDBACK = {
 @pytest.mark.parametrize("called", POLICIES)
 def test_windows_follow_the_order_of_decisions(called, name):
     policy, ask = POLICIES[called]
-    feedback = FEEDBACK[name] or {"batch": [1] * HORIZON}  # the loop of worlds, with nothing to wait for
+    feedback = FEEDBACK[name] or {"batch": [1] * HORIZON}  # the loop of scripts, with nothing to wait for
     settings = {"horizon": HORIZON, "replications": REPLICATIONS, "seed": SEED, "record": np.arange(1, HORIZON + 1)}
     result = db.simulate(BANDIT, policy, **settings, **feedback)
     seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, 5)

@@ -1,4 +1,4 @@
-"""The compiled loop of worlds against the naive one, pull by pull."""
+"""The compiled loop of scripts against the naive one, pull by pull."""
 
 import math
 
@@ -61,7 +61,7 @@ MEETINGS = [
 def test_delays_and_batches(name, policy):
     feedback = FEEDBACK[name]
     if name == "at once":
-        feedback = {"batch": [1] * HORIZON}  # the loop of worlds, with nothing to wait for
+        feedback = {"batch": [1] * HORIZON}  # the loop of scripts, with nothing to wait for
     bandit = db.Bandit(ARMS)
     pulls, regret = simulated(bandit, policy, **feedback)
     seeds = replication_seeds(root_sequence(SEED), 0, REPLICATIONS, len(ARMS) + 2)

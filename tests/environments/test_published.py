@@ -1,4 +1,4 @@
-"""Published regrets in changing worlds: each within four standard errors, or 3% where it was read off a plot.
+"""Published regrets in changing environments: each within four standard errors, or 3% where it was read off a plot.
 
 References are of three kinds, and a row may have several of them:
 
@@ -32,7 +32,7 @@ MEASURED = Path(__file__).parents[2] / "docs/figures/worlds_published.json"
 
 
 class Row(NamedTuple):
-    """A world, how long it is played, a policy, and references: means with their standard errors, and a curve's end.
+    """An environment, a horizon, a policy, and references: means with their standard errors, and a curve's end.
 
     Without a policy, it is an oracle: kl-UCB that restarts whenever an arm changes.
     """

@@ -1,4 +1,4 @@
-"""A study driven by a simulated world with late rewards or batches has the distribution of ``db.simulate``.
+"""A study driven by a simulated environment with late rewards or batches has the distribution of ``db.simulate``.
 
 Seeds are fixed; with other seeds, a correct program would fail one of these comparisons in a million.
 """
@@ -30,7 +30,7 @@ QUICK = list(CASES)[:2]
 
 
 def pulls_of_a_study(policy, horizon, seed, delay=0, batch=1, window=np.inf, late=None):
-    """Pulls of each arm in a study whose trials are told or abandoned when a simulated world says so."""
+    """Pulls of each arm in a study whose trials are told or abandoned when a simulated environment says so."""
     rng = np.random.default_rng([seed, 1])
     study = db.create_study("s", arms=list(COINS.names), policy=policy, seed=seed)
     under_way = []

@@ -1,4 +1,4 @@
-"""Worlds as one would first write them: a list of what is on its way, searched before each decision."""
+"""Environments as one would first write them: a list of what is on its way, searched before each decision."""
 
 import math
 

@@ -291,7 +291,7 @@ PAIRS |= {
 }
 
 # What these add to one family with each policy, to each family with KLUCB and TS, and to the wrappers with other
-# policies is no code of their own. In tests/worlds/test_late.py, the game inside a queue is compared bit for bit.
+# policies is no code of their own. In tests/environments/test_late.py, the game inside a queue is compared bit for bit.
 CROSSED = {
     f"{name} {family}"
     for name in ("IMED", "MED", "DMED", "UnimodalIMED", "KLUCBPlusPlus")

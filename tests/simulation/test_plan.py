@@ -1,4 +1,4 @@
-"""A plan decides all numbers: its fields are what a store knows a simulation by, its world what a shortcut needs."""
+"""A plan decides all numbers: a store knows a simulation by its fields, and a shortcut needs its environment."""
 
 import dataclasses
 import json

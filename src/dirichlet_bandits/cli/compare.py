@@ -120,7 +120,7 @@ def compare(
 
 
 def _periods(file: Path, period: str, horizon: int, columns: dict[str, Any], level: float | None) -> "db.Piecewise":
-    """Read the world of a .csv file with a column of periods."""
+    """Read the environment of a .csv file with a column of periods."""
     for option in ("wide", "forgiving"):
         if columns.pop(option):
             raise ArgumentError(f"--{option}", "omitted if a column has periods", True)

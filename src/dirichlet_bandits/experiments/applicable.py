@@ -34,7 +34,7 @@ FACTS = {
     "level": "a CVaR as the objective (level)",
     "support": f"rewards with at most {MOST_VALUES} different values (support)",
     "horizon": "the horizon",
-    "changes": "the number of changes, which a world with segments provides (changes)",
+    "changes": "the number of changes, which an environment with segments provides (changes)",
     "segments": "the number of segments",
 }
 

@@ -61,7 +61,7 @@ def read_periods(
     reward: str | None = None,
     objective: Objective | None = None,
 ) -> Piecewise:
-    """Read a world in which arms draw from the past rewards of one period after another.
+    """Read an environment in which arms draw from the past rewards of one period after another.
 
     The file is as for :func:`read_rewards`, with one more column that names the period of each line, such as a season.
     Periods follow each other in the order in which the file first names them, and share the ``horizon`` equally, so you

@@ -85,7 +85,7 @@ def log_cvar_crossing(offsets: Floats, level: float) -> float:
 
 
 class Base(NamedTuple):
-    """Values that take part in every term: their offsets and weights, and the b_i of ``saddle.py`` as scratch space."""
+    """Values that take part in every term: offsets and weights, and the b_i of ``crossing.py`` as scratch space."""
 
     offsets: Floats
     weights: Floats
@@ -93,7 +93,7 @@ class Base(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch space for the other values: the b_i of ``saddle.py``, and the share and slope of the term of each n. The
+    """Scratch space for the other values: the b_i of ``crossing.py``, and the share and slope of each n's term. The
     ``saddles`` are where the last saddle points were, for offsets as they are and for their negatives."""
 
     b: Floats
@@ -295,7 +295,7 @@ def _line(
     """Return log M(c), and slope and curvature of K(c) = log M(c) - log c, where the line crosses the real axis.
 
     In units of the largest offset, c = 1/(1 + e). The terms are those of n between two ``numbers``. ``work``
-    receives the b_i of ``saddle.py`` and the share of each n.
+    receives the b_i of ``crossing.py`` and the share of each n.
     """
     (low, high), b, share, slope = numbers, work.b, work.share, work.slope
     height = rest = first = curvature = 0.0

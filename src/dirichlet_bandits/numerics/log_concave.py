@@ -18,7 +18,7 @@ is compared with, the density is left out.
 
 The densities are those of a family: a NamedTuple with ``modes`` and ``widths``, where each density is largest and about
 how wide it is, for which the six functions that only have a docstring here are overloaded (``bells.py``,
-``density_tables.py``).
+``density.py``).
 
 Reference: Clenshaw and Curtis, A method for numerical integration on an automatic computer (1960), for the integral of
 an interpolating polynomial as a product with a fixed matrix; An, Logconcavity versus logconvexity (1998).

@@ -1,4 +1,4 @@
-"""Decision rules, one folder per family: rule, probability and shortcut. They never import simulation or live.
+"""Decision rules, one file or folder per family: rule, verbs and probability. They never import simulation or live.
 
 A family is imported when one of its policies is first used, because a live study needs only one.
 """

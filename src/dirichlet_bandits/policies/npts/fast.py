@@ -20,7 +20,7 @@ Why a step has the distribution of the plain loop:
 5. A contest ends after a given number of steps, when a far arm is pulled, or after a step in which v was not above the
    foot. None of these depends on coins that are still to come.
 
-NPTS without drawing every index: a run costs little more than its rewards, and has the plain loop's distribution.
+NPTS without drawing every index. A run has the distribution of the plain loop.
 
 The plain loop draws an index for every arm at every step, with one exponential per reward. After an opening in which
 this is the cheapest way, the shortcut plays *contests*. In a contest, only the
