@@ -103,7 +103,7 @@ def test_signatures_can_be_read():
 
 
 def test_what_functions_return_can_be_imported():
-    """The names in their annotations, if they are those of classes; environments and policies may return private ones."""
+    """The names in their annotations, if they are those of classes; policies and environments return what we use."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py")]
     ours = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
     public = TOP.union(*ROOMS.values())

@@ -12,7 +12,7 @@ Reference: de Boor, On calculating with B-splines (1972).
 
 Tables of the densities of reweighted means of rewards and their bound, updated with the rewards.
 
-With few rewards, the density is a spline (:mod:`splines`). With many, contours give it (:mod:`density`), which are kept
+With few rewards, the density is a spline (above). With many, contours give it (:mod:`density`), which are kept
 and updated with each reward. A table is made from its center to both sides, in pieces that shrink until the last
 coefficients of a piece are negligible. It ends where the density is so small that it does not matter.
 
