@@ -79,14 +79,14 @@ def test_bandits_and_studies_are_tables(monkeypatch):
     assert ">b</td>" in bold
     assert "CVaR at 20 %" in db.Bandit(laws, objective=db.CVaR(0.2))._repr_html_()
 
-    study = db.create_study("page", arms=["red", "blue"], seed=1)
+    study = db.create_study("page", arms=["red", "blue"], policy="EqualSplit", bounds=(0, 7), seed=1)
     assert "0 trials" in study._repr_html_()
     assert "font-weight: bold" not in study._repr_html_()
-    for trial in study.ask(20):
+    for trial in study.ask(40):
         study.tell(trial.id, trial.id % 3 + 5.0 * (trial.arm == "blue"))
     told = study._repr_html_()
     assert study.winner()._repr_html_().startswith("<pre>winner: blue\n")
-    assert "Study page: RDS" in told
+    assert "Study page: EqualSplit" in told
     assert study.best_arm == "blue"
     (bold,) = [row for row in told.split("<tr>") if "font-weight: bold" in row]
     assert ">blue</td>" in bold

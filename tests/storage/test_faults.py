@@ -90,6 +90,7 @@ LOOKS = {
     "study_names": db.study_names,
     "place_of": opening.place_of,
     "check_confirmed": lambda place: opening.check_confirmed("s", "s"),
+    "compile_live": lambda place: opening.compile_live(db.UCB1(sigma=1.0)),
 }
 
 

@@ -207,7 +207,15 @@ def stamp(params: Any) -> str:
 
 
 def _sources(*policy_types: type) -> list[str]:
-    found = [versions[kind] for versions in _VERSIONS.values() for kind in (*policy_types, None) if kind in versions]
+    """Return the files of a policy's verbs, and of the defaults of the verbs above, which all policies have.
+
+    A verb of another file is imported by the files of the policies that have it, and no other policy may depend on it:
+    whether its file is imported differs between processes.
+    """
+    found = [versions[kind] for versions in _VERSIONS.values() for kind in policy_types if kind in versions]
+    found += [
+        versions[None] for stub, versions in _VERSIONS.items() if stub.__module__ == __name__ and None in versions
+    ]
     return sorted({version.compiled.py_func.__code__.co_filename for version in found})
 
 

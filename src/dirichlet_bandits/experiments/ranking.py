@@ -203,7 +203,7 @@ def compare_policies(
     seed, workers, progress, executor, delay, window, late, batch
         As in :func:`simulate`.
 
-    >>> from dirichlet_bandits import Empirical
+    >>> from dirichlet_bandits import Bandit, Empirical
     >>> past = Bandit([Empirical([0, 0, 1]), Empirical([0, 1, 1])], names=["red", "blue"])
     >>> ranking = compare_policies(past, horizon=100, replications=10, policies=["IMED", "UCB1"], seed=0)
     >>> [place.policy for place in ranking.places], ranking.best
