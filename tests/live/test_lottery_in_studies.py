@@ -158,3 +158,31 @@ def test_the_average_over_the_rounds_is_a_claim_of_its_own() -> None:
         free.winner(over="rounds")
     with pytest.raises(db.ArgumentError, match="'over' must be"):
         study.winner(over="seasons")
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), None])
+def test_past_trials_between_looks_leave_every_handle_with_the_same_bits(bounds: tuple[int, int] | None) -> None:
+    study = db.create_study("page", arms=["a", "b"], policy="UCB1(sigma=0.5)", bounds=bounds, seed=1)
+    rng = np.random.default_rng(3)
+    for k in range(60):
+        if k == 30:
+            study.set_floor(0.2)
+        study.tell(study.ask(), float(rng.random()))
+        if k % 5 == 0:
+            study.add_trials({"arm": ["a", "b"], "reward": rng.random(2)})
+        assert study.winner() == db.load_study("page", study.storage).winner()
+
+
+def test_a_reward_waits_only_for_what_can_still_come() -> None:
+    study = db.create_study("page", arms=["a", "b"], policy="EpsilonGreedy(0.2)", bounds=(0, 1), seed=1)
+    study.add_trials({"arm": ["a", "b"], "reward": [0.0, 1.0]})
+    played(study, 6, 1, 0.4, 0.6)
+    assert "wait" not in study.winner(over="rounds").reason  # past trials say nothing about these rounds
+    certain = db.create_study("certain", arms=["a", "b"], policy="UCB1(sigma=0.5)", bounds=(0, 1), seed=1)
+    played(certain, 6, 1, 0.4, 0.6)
+    assert certain.winner(over="rounds").reason == "no reward of a trial that was drawn by lottery yet"
+    cut = db.create_study("cut", arms=["a", "b", "c"], policy="EqualSplit", bounds=(0, 1), seed=1)
+    cut.tell(cut.ask(), 1.0)
+    assert "(1 later reward waits for a round that is not finished)" in cut.winner().reason
+    cut.add_arm("d")
+    assert "wait" not in cut.winner().reason

@@ -351,3 +351,15 @@ def test_a_winner_is_computed_once_per_event(monkeypatch: pytest.MonkeyPatch) ->
     study.tell(study.ask(), 1.0)
     assert study.winner().trials == 1
     assert [question.delta for question in computed] == [0.05, 0.1, 0.05]
+
+
+@pytest.mark.parametrize("policy", ["EqualSplit", "UCB1(sigma=0.5)"])
+def test_rewards_of_any_size_can_be_compared_without_bounds(policy: str) -> None:
+    for size in (1e-300, 1e-160, 1.0, 1e100):
+        study = db.create_study("page", arms=["a", "b"], policy=policy, storage=MemoryStorage(), seed=1)
+        rng = np.random.default_rng(1)
+        for _ in range(60):
+            study.tell(study.ask(), size * rng.random())
+        found = study.winner()
+        assert found.arm is None
+        assert "too few" in found.forecast or found.rivals[0].statistic > -math.inf

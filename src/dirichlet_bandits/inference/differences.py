@@ -35,7 +35,7 @@ from dirichlet_bandits.inference import lottery
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite, shares, why_none
 from dirichlet_bandits.inference.lottery import BETS, Rounds, Wealth
 from dirichlet_bandits.inference.moments import Moments
-from dirichlet_bandits.inference.pair_bet import Counts
+from dirichlet_bandits.inference.pair_bet import Counts, sum_of
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -81,6 +81,9 @@ COUNTS: Final = WinnerMethod(
 )
 CLAIMS: Final = {claim.name: claim for claim in (LOTTERY, AVERAGE, PAIR_BET, CLIPPED, COUNTS)}
 
+DRAWN, DECIDED, PAST = "drawn", "decided", "past"
+"""Sources of rewards: drawn by lottery, decided for certain, and imported."""
+
 _PRIOR: Final = 50.0
 """Rewards that the prior of the asymptotic sequence is worth: it is narrowest after about eight times as many."""
 
@@ -112,13 +115,18 @@ class Prospect(NamedTuple):
     def after(self, more: float, errors: float = 0.0) -> float:
         """Return the logarithm of the wealth with more information, if the lead is so many standard errors larger."""
         lead = self.lead + errors * math.sqrt(self.variance / self.weight)
-        found = self.logs + more * (self.bets * lead - 0.5 * self.bets**2 * self.variance)
+        found = self.logs + more * _growth(self.bets, lead, self.variance)
         return float(np.logaddexp.reduce(found))
 
     @property
     def per_reward(self) -> float:
         """The evidence that one more reward of a rare arm adds."""
         return 0.5 * self.lead**2 / self.variance if self.lead > 0.0 and self.variance > 0.0 else 0.0
+
+
+def _growth(bets: Floats, lead: float, variance: float) -> Floats:
+    """Return what bets win on average; a bet on tiny rewards is so large that its square may be infinite."""
+    return np.asarray(bets * lead - 0.5 * (bets * math.sqrt(variance)) ** 2)
 
 
 class Evidence:
@@ -137,9 +145,9 @@ class Evidence:
     def __init__(self, n_arms: int, bounds: Bounds, average: bool = False) -> None:
         self.bounded, self._average = are_finite(bounds), average
         self._low, self._unit = (bounds[0], bounds[1] - bounds[0]) if self.bounded else (0.0, 1.0)
-        self._rounds, self._apart = Rounds(n_arms), Counts(n_arms)
-        self._moments = [Moments() for _ in range(n_arms)]
-        self._moments_apart = [Moments() for _ in range(n_arms)]
+        # Each source has sums of its own, so they do not depend on which rewards of two sources one learned first.
+        self._rounds, self._apart = Rounds(n_arms), {source: Counts(n_arms) for source in (DECIDED, PAST)}
+        self._of = {source: [Moments() for _ in range(n_arms)] for source in (DRAWN, DECIDED, PAST)}
         self._bets: dict[tuple[int, int, float], Wealth] = {}
         self._ends: dict[tuple[int, int, float], tuple[int, float, Wealth]] = {}  # ends of leads, and bets above
 
@@ -147,33 +155,39 @@ class Evidence:
         """Add rounds with the probability of every arm, and their trials, as :class:`Rounds` has them."""
         scaled = self._scaled(reward)
         self._rounds.add(chances, row, arm, scaled)
-        self._count(arm, scaled, self._moments)
+        self._count(arm, scaled, DRAWN)
         return self
 
-    def add_apart(self, arm: Ints, reward: Floats) -> "Evidence":
+    def add_apart(self, arm: Ints, reward: Floats, source: str = PAST) -> "Evidence":
         """Add rewards of trials that were not drawn by lottery, of which nothing is known for an average."""
         scaled = self._scaled(reward)
         if self._average:
             return self
         if self.bounded:
-            self._apart.add(arm, scaled)
-        self._count(arm, scaled, self._moments, self._moments_apart)
+            self._apart[source].add(arm, scaled)
+        self._count(arm, scaled, source)
         return self
 
     def _scaled(self, reward: Floats) -> Floats:
         scaled = (np.asarray(reward, np.float64) - self._low) / self._unit
         return np.clip(scaled, 0.0, 1.0) if self.bounded else scaled
 
-    def _count(self, arm: Ints, reward: Floats, *moments: list[Moments]) -> None:
+    def _count(self, arm: Ints, reward: Floats, source: str) -> None:
         told = ~np.isnan(reward)
         for one in np.unique(np.asarray(arm)[told]).tolist():
-            for each in moments:
-                each[one].add(reward[told & (arm == one)])
+            self._of[source][one].add(reward[told & (arm == one)])
+
+    def _moments(self, arm: int, *sources: str) -> Moments:
+        """Return the moments of an arm's rewards from some sources, or from all."""
+        found = Moments()
+        for source in sources or self._of:
+            found = found.with_those_of(self._of[source][arm])
+        return found
 
     @property
     def n_apart(self) -> int:
         """The number of rewards that were not drawn by lottery."""
-        return sum(one.n for one in self._moments_apart)
+        return sum(one.n for source in (DECIDED, PAST) for one in self._of[source])
 
     @property
     def claim(self) -> WinnerMethod:
@@ -182,12 +196,13 @@ class Evidence:
             return AVERAGE
         if self.bounded:
             return PAIR_BET if self.n_apart else LOTTERY
-        return COUNTS if 2 * self.n_apart > sum(one.n for one in self._moments) else CLIPPED
+        return COUNTS if self.n_apart > sum(one.n for one in self._of[DRAWN]) else CLIPPED
 
     def samples(self, rewards: Sequence[Floats] | None) -> list[ArmSample]:
         """Return each arm's sample; without bounds, from its ``rewards``, which tell whether it can be compared."""
         found = []
-        for arm, one in enumerate(self._moments):
+        for arm in range(len(self._of[DRAWN])):
+            one = self._moments(arm)
             tells = one.n > 0 if self.bounded or rewards is None else why_none(rewards[arm]) is None
             variance = 0.0 if one.n == 1 else one.variance * self._unit**2
             found.append(ArmSample(float(one.n), self._low + self._unit * one.mean, variance, tells))
@@ -214,20 +229,20 @@ class Evidence:
     def _with_apart(self, wealth: Wealth, b: int, a: int, h: float) -> float:
         if self.claim in (LOTTERY, CLIPPED):
             return wealth.peak
-        return wealth.now + (0.0 if self._average else self._apart.log_wealth(b, a, h))
+        return wealth.now + (0.0 if self._average else sum_of(*self._apart.values()).log_wealth(b, a, h))
 
     def _by_counts(self, b: int, a: int, h: float) -> float:
-        best, rival = self._moments[b], self._moments[a]
+        best, rival = self._moments(b), self._moments(a)
         if best.n < 2 or rival.n < 2:
             return 0.0
         gap = best.mean - rival.mean - h
         cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
         spread = self._spread(b, a, _PRIOR)
-        return (0.5 * gap**2 / spread if spread > 0.0 else math.inf) - cost if gap > 0.0 else -cost
+        return 0.5 * gap**2 / spread - cost if gap > 0.0 and spread > 0.0 else -cost
 
     def _spread(self, b: int, a: int, prior: float) -> float:
         """Return the sum of s^2 (n + prior)/n^2 over both arms, with variances at least that of all their rewards."""
-        pair = self._moments[b], self._moments[a]
+        pair = self._moments(b), self._moments(a)
         n, gap = sum(one.n for one in pair), pair[0].mean - pair[1].mean
         squares = sum(one.variance * (one.n - 1) for one in pair) + gap**2 * pair[0].n * pair[1].n / n
         return float(sum(max(one.variance, squares / (n - 1)) * (one.n + prior) / one.n**2 for one in pair))
@@ -244,7 +259,7 @@ class Evidence:
         if not counts:
             self.log_wealth(b, a, 0.0)
             drawn = self._bets[b, a, 0.0].moved
-        one, two = ((self._moments if counts else self._moments_apart)[arm] for arm in (b, a))
+        one, two = (self._moments(arm, *(() if counts else (DECIDED, PAST))) for arm in (b, a))
         if not one.n or not two.n:
             return drawn
         weight = one.n * two.n / (one.n + two.n)
@@ -268,11 +283,16 @@ class Evidence:
         if weight <= 0.0:
             return -self.widest
         if self.claim is COUNTS:
-            best, rival = self._moments[b], self._moments[a]
+            best, rival = self._moments(b), self._moments(a)
             if best.n < 2 or rival.n < 2:
                 return -math.inf
-            cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
-            return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * self._spread(b, a, _PRIOR))
+            cost, spread = (
+                0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR)),
+                self._spread(b, a, _PRIOR),
+            )
+            if spread <= 0.0:  # rewards are equal, or so small that their variances are 0
+                return -math.inf
+            return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * spread)
 
         step = (math.sqrt(2.0 * log_odds * squares) + self.bounded) / weight / _GRID
         if step <= 0.0:  # all rewards are equal
@@ -322,7 +342,7 @@ class Evidence:
         wealth = self._bets.get((b, a, h / self._unit))
         if wealth is None or self.claim is PAIR_BET:
             bets: Floats = BETS / (1.0 if self.bounded else math.sqrt(variance))
-            logs = weight * (bets * lead - 0.5 * bets**2 * variance)
+            logs = weight * _growth(bets, lead, variance)
             logs += min(now, 1e300) - np.logaddexp.reduce(logs)
         else:
             bets, logs = wealth.bets / (1.0 if self.bounded else wealth.deviation or 1.0), wealth.logs

@@ -31,6 +31,17 @@ class Moments:
         self._sums = _fold(self._sums, np.array(x, np.float64))  # a copy of one layout, so compiled once
         return self
 
+    def with_those_of(self, other: "Moments") -> "Moments":
+        """Return the moments of the rewards of both, to the last bit those of one if the other has none.
+
+        >>> both = Moments().add(np.array([1.0, 2.0])).with_those_of(Moments().add(np.array([6.0])))
+        >>> both.n, both.mean, both.variance
+        (3, 3.0, 7.0)
+        """
+        found = Moments()
+        found._sums = self._sums if not other.n else other._sums if not self.n else _joined(self._sums, other._sums)
+        return found
+
     @property
     def n(self) -> int:
         """The number of rewards."""
@@ -64,3 +75,11 @@ def _fold(sums: tuple[float, ...], x: Floats) -> tuple[float, ...]:
         mean = (total + lost) / n
         squares += (one - before) * (one - mean)
     return n, total, lost, mean, squares
+
+
+def _joined(one: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, ...]:
+    n = one[0] + other[0]
+    total, rounded = two_sum(one[1], other[1])
+    lost = one[2] + other[2] + rounded
+    gap = one[3] - other[3]
+    return n, total, lost, (total + lost) / n, one[4] + other[4] + gap * (gap * (one[0] * other[0] / n))

@@ -61,6 +61,11 @@ class Counts:
     def __init__(self, n_arms: int) -> None:
         self.n, self._up, self._down = np.zeros(n_arms), np.zeros((n_arms, _ETA.size)), np.zeros((n_arms, _ETA.size))
 
+    @property
+    def sums(self) -> tuple[Floats, Floats, Floats]:
+        """The number of rewards of each arm, and the sums of the logarithms."""
+        return self.n, self._up, self._down
+
     def add(self, arm: Ints, reward: Floats) -> "Counts":
         """Add rewards."""
         _add(np.array(arm, np.int64), np.array(reward, np.float64), _ETA, self.n, self._up, self._down)
@@ -76,6 +81,14 @@ class Counts:
         if self.n[a] == 0.0 or self.n[b] == 0.0:
             return 0.0
         return float(_least(self._up[b], self._down[a], self.n[b], self.n[a], _ETA, _LOG_PRIOR, h))
+
+
+def sum_of(one: Counts, other: Counts) -> Counts:
+    """Return the counts of the rewards of both."""
+    found = Counts(one.n.size)
+    for to, x, y in zip(found.sums, one.sums, other.sums, strict=True):
+        np.add(x, y, out=to)
+    return found
 
 
 @entry_point

@@ -222,7 +222,8 @@ def _leader(arms: Arms, margin: float) -> tuple[int | None, str]:
         return None, "a single arm is active: there is nothing to compare it with"
     means = np.array([arms.samples[arm].mean for arm in arms.active])
     if np.isnan(means).all():
-        return None, "no reward yet"
+        drawn = " of a trial that was drawn by lottery" if arms.evidence.claim is AVERAGE else ""
+        return None, f"no reward{drawn} yet"
     best = np.flatnonzero(means == np.nanmax(means))
     if best.size > 1 and margin <= 0.0:
         return None, f"{best.size} arms are equally good"

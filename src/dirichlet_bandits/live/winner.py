@@ -22,8 +22,10 @@ from dirichlet_bandits.inference.differences import (
     CLAIMS,
     CLIPPED,
     COUNTS,
+    DECIDED,
     LOTTERY,
     PAIR_BET,
+    PAST,
     Evidence,
     WinnerMethod,
 )
@@ -82,7 +84,7 @@ class LotteryEvidence:
         new = [trial for trial in map(view.id, range(self._read, len(view.arm_of))) if trial not in view.whole.repeats]
         self._read = len(view.arm_of)
         self._decided += [trial for trial in new if not records[trial].past]
-        self._add_apart(view, [trial for trial in new if records[trial].past])
+        self._add_apart(view, [trial for trial in new if records[trial].past], PAST)
         rounds: dict[int, list[int]] = {}
         for trial in self._decided:
             start = records[trial].round
@@ -96,6 +98,18 @@ class LotteryEvidence:
         self._add_rounds(view, {start: rounds[start] for start in rounds if start in view.whole.records.chances_of})
         return self.evidence
 
+    def waits(self, view: StudyView) -> str:
+        """Say which rewards do not count yet, in parentheses after a space."""
+        held = len(view.numbered(view.whole.held.keys()))
+        if held:
+            return " (1 is held until its window closes)" if held == 1 else f" ({held:,} are held until windows close)"
+        told = sum(view.whole.records.trials[trial].status == TOLD for trial in self._decided)
+        if not told:
+            return ""
+        first = next((trial for trial in self._decided if view.whole.is_waiting(trial)), None)
+        behind = "a round that is not finished" if first is None else f"trial {first}, which is pending"
+        return f" ({told:,} later {'reward waits' if told == 1 else 'rewards wait'} for {behind})"
+
     def _add_rounds(self, view: StudyView, rounds: dict[int, list[int]]) -> None:
         """Add complete rounds; what a deterministic policy decided for certain was not drawn by lottery."""
         if not rounds:
@@ -106,15 +120,15 @@ class LotteryEvidence:
             chances[row, : known.size] = known
         certain = (chances == np.round(chances)).all(axis=1) & _is_certain(self._policy)
         trials = list(rounds.values())
-        self._add_apart(view, [trial for k in np.flatnonzero(certain) for trial in trials[k]])
+        self._add_apart(view, [trial for k in np.flatnonzero(certain) for trial in trials[k]], DECIDED)
         drawn = np.flatnonzero(~certain)
         ids = [trial for k in drawn for trial in trials[k]]
         rows = np.repeat(np.arange(drawn.size), [len(trials[k]) for k in drawn])
         self.evidence.add_rounds(chances[drawn], rows, *self._told(view, ids))
 
-    def _add_apart(self, view: StudyView, trials: list[int]) -> None:
+    def _add_apart(self, view: StudyView, trials: list[int], source: str) -> None:
         told = [trial for trial in trials if view.whole.records.trials[trial].status == TOLD]
-        self.evidence.add_apart(*self._told(view, told))
+        self.evidence.add_apart(*self._told(view, told), source)
 
     def _told(self, view: StudyView, trials: list[int]) -> tuple[Ints, Floats]:
         """Return the arms of some trials, and their rewards, NaN if they have none; large ones are good."""
@@ -150,8 +164,11 @@ def winner(
 ) -> Winner:
     """Return the winner of a study, as it was established or as its rewards establish it now."""
     check_question(policy, bounds, asked)
-    evidence = (followed or LotteryEvidence(policy, bounds, direction, asked.over)).follow(journal.of(asked.segment))
-    found = _judged(journal.of(asked.segment), evidence, policy, bounds, direction, asked)
+    followed = followed or LotteryEvidence(policy, bounds, direction, asked.over)
+    view = journal.of(asked.segment)
+    found = _judged(view, followed.follow(view), policy, bounds, asked)
+    if found.arm is None:
+        found = replace(found, reason=found.reason + followed.waits(view))
     before = established(journal, asked)
     if before is None:
         return found
@@ -195,35 +212,19 @@ def established(journal: Journal, asked: Question) -> WinnerDeclared | None:
     return next((one for one in fits if one.delta <= asked.delta and one.margin <= asked.margin), None)
 
 
-def _judged(
-    journal: StudyView, evidence: Evidence, policy: Policy, bounds: Bounds, direction: str, asked: Question
-) -> Winner:
+def _judged(journal: StudyView, evidence: Evidence, policy: Policy, bounds: Bounds, asked: Question) -> Winner:
     """Return the winner as the present rewards establish it."""
     rewards = None if evidence.bounded else journal.told.by_arm(len(journal.names))
     active = journal.active_arms()
     arms = Arms(journal.names, journal.since, active, evidence.samples(rewards), evidence)
     rates = _rates(journal, policy, active)
     found = find_winner(arms, float(asked.delta), float(asked.margin), len(journal.arm_of), rates)
-    waits = "" if found.arm is not None else _waits(journal, evidence)
     if evidence.claim in (LOTTERY, AVERAGE, CLIPPED):
-        return replace(found, reason=found.reason + waits)
+        return found
     changed = [journal.names[arm] for arm in drifting(journal.told.by_arm(len(journal.names)), journal.since, bounds)]
     if changed and found.arm is not None and evidence.claim is COUNTS:
         found = replace(found, arm=None, more=None, reason=f"{found.arm} leads, but {drift_words(changed)}")
-    return replace(found, reason=found.reason + waits, drift=tuple(changed))
-
-
-def _waits(journal: StudyView, evidence: Evidence) -> str:
-    """Say which rewards do not count yet."""
-    told, counted = len(journal.told.rewards), sum(int(one.n) for one in evidence.samples(None))
-    held = len(journal.numbered(journal.whole.held.keys()))
-    if held:
-        return " (1 is held until its window closes)" if held == 1 else f" ({held:,} are held until windows close)"
-    if told == counted:
-        return ""
-    first = next((trial for trial in journal.pending if trial not in journal.repeats), None)
-    behind = "a round that is not finished" if first is None else f"trial {journal.id(first)}, which is pending"
-    return f" ({told - counted:,} later {'reward waits' if told - counted == 1 else 'rewards wait'} for {behind})"
+    return replace(found, drift=tuple(changed))
 
 
 def _rates(journal: StudyView, policy: Policy, active: Sequence[int]) -> Rates:
