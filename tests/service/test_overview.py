@@ -88,6 +88,28 @@ def test_pending_trials_do_not_hide_the_verdict():
     assert overview(study)["verdict"].startswith("b can be named the winner: the probability of error is at most 5%")
 
 
+def test_it_says_which_trial_holds_up_the_winner():
+    study = db.create_study("s", arms=["a", "b"], policy="EqualSplit", bounds=(0, 1), seed=1)
+    forgotten = study.ask()
+    for _ in range(99):
+        trial = study.ask()
+        study.tell(trial, float(trial.arm == "b"))
+    said = overview(study)["verdict"]
+    assert said == "b leads, but there is no winner yet.\n99 later rewards wait for trial 0, which is pending."
+    study.abandon(forgotten)
+    assert overview(study)["verdict"].startswith("b can be named the winner: ")
+
+
+def test_a_forecast_says_which_rewards_it_leaves_out():
+    study = filled({"a": 1.0, "b": 1.02}, policy="EqualSplit")
+    study.ask()
+    study.tell(study.ask(), 1.0)
+    forecast = study.winner().forecast
+    assert overview(study)["verdict"] == (
+        f"b leads, but there is no winner yet.\nA{forecast[1:]}. 1 later reward waits for trial 200, which is pending."
+    )
+
+
 def test_it_names_the_winner_or_what_is_missing():
     costs = overview(filled({"a": 0.0, "b": 0.5}, direction="minimize"))
     assert costs["verdict"].startswith("a can be named the winner: ")

@@ -80,7 +80,8 @@ class Winner:
     standard error larger or smaller; ``with_floor`` is how many it would take with a minimal probability of ``floor``
     for each arm, which halves it if possible (``inference/forecast.py``). ``note`` is set if the present rewards would
     not establish the winner any more. If the claim assumes that each arm keeps one mean, ``drift`` names the arms whose
-    rewards no longer look like one distribution (``inference/drift.py``).
+    rewards no longer look like one distribution (``inference/drift.py``). ``waits`` says, as ``reason`` does, which
+    rewards do not count yet.
     """
 
     arm: str | None
@@ -101,6 +102,7 @@ class Winner:
     more_high: int | None = None
     drift: tuple[str, ...] = ()
     assumes: str = LOTTERY.assumes
+    waits: str | None = None
 
     def __str__(self) -> str:
         lines = [f"winner: {self.arm}" if self.arm is not None else "no winner yet", self.reason]

@@ -98,17 +98,17 @@ class LotteryEvidence:
         self._add_rounds(view, {start: rounds[start] for start in rounds if start in view.whole.records.chances_of})
         return self.evidence
 
-    def waits(self, view: StudyView) -> str:
-        """Say which rewards do not count yet, in parentheses after a space."""
+    def waits(self, view: StudyView) -> str | None:
+        """Say which rewards do not count yet; None if all do."""
         held = len(view.numbered(view.whole.held.keys()))
         if held:
-            return " (1 is held until its window closes)" if held == 1 else f" ({held:,} are held until windows close)"
+            return "1 is held until its window closes" if held == 1 else f"{held:,} are held until windows close"
         told = sum(view.whole.records.trials[trial].status == TOLD for trial in self._decided)
         if not told:
-            return ""
+            return None
         first = next((trial for trial in self._decided if view.whole.is_waiting(trial)), None)
         behind = "a round that is not finished" if first is None else f"trial {first}, which is pending"
-        return f" ({told:,} later {'reward waits' if told == 1 else 'rewards wait'} for {behind})"
+        return f"{told:,} later {'reward waits' if told == 1 else 'rewards wait'} for {behind}"
 
     def _add_rounds(self, view: StudyView, rounds: dict[int, list[int]]) -> None:
         """Add complete rounds; what a deterministic policy decided for certain was not drawn by lottery."""
@@ -167,8 +167,8 @@ def winner(
     followed = followed or LotteryEvidence(policy, bounds, direction, asked.over)
     view = journal.of(asked.segment)
     found = _judged(view, followed.follow(view), policy, bounds, asked)
-    if found.arm is None:
-        found = replace(found, reason=found.reason + followed.waits(view))
+    if found.arm is None and (waits := followed.waits(view)) is not None:
+        found = replace(found, reason=f"{found.reason} ({waits})", waits=waits)
     before = established(journal, asked)
     if before is None:
         return found

@@ -163,10 +163,15 @@ def verdict(rows: Sequence[Mapping[str, Any]], attrs: Any, found: Winner | None,
         return f"Too early to tell: {attrs['best_arm_reason']}."
     if found is None:
         return f"{attrs['best_arm']} has the best {attrs['objective']} so far."
+    leads = f"{attrs['best_arm']} leads, but there is no winner yet."
+    waits = [] if found.waits is None else [sentence(found.waits)]
+    if waits and found.leader is None:  # no reward counts, so there is no forecast
+        return "\n".join([leads, *waits])
     if found.more is not None or not found.forecast.startswith("no winner"):
-        return f"{attrs['best_arm']} leads, but there is no winner yet.\n{sentence(found.forecast)}"
+        return f"{leads}\n{' '.join([sentence(found.forecast), *waits])}"
     words, _, advice = found.forecast.partition("; ")
-    return f"{attrs['best_arm']} leads, but {words}." + (f"\n{sentence(advice)}" if advice else "")
+    more = " ".join([sentence(advice)] * bool(advice) + waits)
+    return f"{attrs['best_arm']} leads, but {words}." + (f"\n{more}" if more else "")
 
 
 def _winner(found: Winner) -> str:
