@@ -363,3 +363,17 @@ def test_rewards_of_any_size_can_be_compared_without_bounds(policy: str) -> None
         found = study.winner()
         assert found.arm is None
         assert "too few" in found.forecast or found.rivals[0].statistic > -math.inf
+
+
+@pytest.mark.parametrize("policy", ["EqualSplit", "UCB1(sigma=0.5)"])
+def test_a_margin_beyond_all_differences_has_an_answer(policy: str) -> None:
+    for width in (1.0, 1e-250):
+        bounds, place = (0.0, width), MemoryStorage()
+        study = db.create_study("page", arms=["a", "b"], policy=policy, bounds=bounds, storage=place, seed=1)
+        rng = np.random.default_rng(1)
+        for _ in range(40):
+            study.tell(study.ask(), width * rng.random())
+        for over in ("arms", "rounds"):
+            assert study.winner(margin=-1e100, over=over).arm is None
+            assert all(math.isfinite(rival.statistic) for rival in study.winner(margin=1e100, over=over).rivals)
+        assert study.winner(margin=1e100).arm == study.winner(margin=1e100).leader

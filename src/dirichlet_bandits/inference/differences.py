@@ -35,7 +35,7 @@ from dirichlet_bandits.inference import lottery
 from dirichlet_bandits.inference.intervals import Bounds, Interval, are_finite, shares, why_none
 from dirichlet_bandits.inference.lottery import BETS, Rounds, Wealth
 from dirichlet_bandits.inference.moments import Moments
-from dirichlet_bandits.inference.pair_bet import Counts, sum_of
+from dirichlet_bandits.inference.pair_bet import SURE, Counts, sum_of
 from dirichlet_bandits.types import Floats, Ints
 
 
@@ -215,12 +215,16 @@ class Evidence:
 
     def log_wealth(self, b: int, a: int, h: float) -> float:
         """Return the evidence that the mean of b exceeds that of a by more than h."""
-        key = b, a, h / self._unit
+        key = b, a, self._in_units(h)
         if self.claim is COUNTS:
             return self._by_counts(b, a, h)
         if key not in self._bets:
             self._bets[key] = self._wealth(*key)
         return self._with_apart(self._bets[key].follow(self._rounds), *key)
+
+    def _in_units(self, h: float) -> float:
+        """Return a difference as the bets see it; of rewards within bounds, none is above 1, so 2 stands for more."""
+        return min(max(h / self._unit, -2.0), 2.0) if self.bounded else h
 
     def _wealth(self, b: int, a: int, h: float) -> Wealth:
         kind = lottery.AVERAGE if self._average else lottery.PRODUCT if self.bounded else lottery.CLIPPED
@@ -238,7 +242,7 @@ class Evidence:
         gap = best.mean - rival.mean - h
         cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
         spread = self._spread(b, a, _PRIOR)
-        return 0.5 * gap**2 / spread - cost if gap > 0.0 and spread > 0.0 else -cost
+        return min(0.5 * gap**2 / spread, SURE) - cost if gap > 0.0 and spread > 0.0 else -cost
 
     def _spread(self, b: int, a: int, prior: float) -> float:
         """Return the sum of s^2 (n + prior)/n^2 over both arms, with variances at least that of all their rewards."""
@@ -337,9 +341,9 @@ class Evidence:
         total, squares, weight = self._moved(b, a)
         if weight <= 0.0 or squares <= 0.0:
             return None
-        lead, variance = total / weight - h / self._unit, squares / weight
+        lead, variance = total / weight - self._in_units(h), squares / weight
         now = self.log_wealth(b, a, h)
-        wealth = self._bets.get((b, a, h / self._unit))
+        wealth = self._bets.get((b, a, self._in_units(h)))
         if wealth is None or self.claim is PAIR_BET:
             bets: Floats = BETS / (1.0 if self.bounded else math.sqrt(variance))
             logs = weight * _growth(bets, lead, variance)

@@ -45,6 +45,9 @@ def _log_prior() -> Floats:
 
 
 _LOG_PRIOR: Final = _log_prior()
+SURE: Final = 1e9
+"""Evidence for what cannot be otherwise: a finite number, so that every answer can be written."""
+
 _GAP: Final = 0.01  # between the minimum and its lower bound
 
 
@@ -77,7 +80,7 @@ class Counts:
         No difference of means is above 1, or below -1.
         """
         if not abs(h) <= 1.0:
-            return -math.inf if h > 0.0 else math.inf
+            return -SURE if h > 0.0 else SURE
         if self.n[a] == 0.0 or self.n[b] == 0.0:
             return 0.0
         return float(_least(self._up[b], self._down[a], self.n[b], self.n[a], _ETA, _LOG_PRIOR, h))

@@ -30,10 +30,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
+from dirichlet_bandits.answers import Null
 from dirichlet_bandits.display.numbers import drift_words, in_percent, number
 from dirichlet_bandits.inference.differences import AVERAGE, CLIPPED, LOTTERY, ArmSample, Evidence, Prospect
 from dirichlet_bandits.inference.forecast import Forecast, Rates, Rule, forecast
@@ -59,8 +60,8 @@ class Rival:
     statistic: float
     threshold: float
     lead: float
-    low: float
-    high: float
+    low: Annotated[float, Null(-math.inf)]
+    high: Annotated[float, Null(math.inf)]
 
     @property
     def beaten(self) -> bool:
