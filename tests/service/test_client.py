@@ -5,7 +5,6 @@ import socket
 import threading
 import time
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -417,25 +416,6 @@ def test_a_level_that_nothing_can_be_divided_by(studies, web):
     studies.create_study("level", arms=["a", "b"], policy="UCB1(sigma=1)", seed=1)
     answer = web.post("/api/estimate_cvar?study=level", json={"choice": "a", "level": 1e-320, "bounds": [0.0, 1.0]})
     assert (answer.status_code, answer.json()["error"]) == (422, "'level' must be at least 1e-100 (got 1e-320)")
-
-
-@pytest.mark.parametrize("bounds", [(0, 1), None])
-@pytest.mark.parametrize("policy", ["UCB1(sigma=0.5)", "EpsilonGreedy(0.2)"])
-def test_winners_are_as_here_whatever_has_no_end_yet(studies, policy, bounds):
-    name = f"no end {policy} {bounds}"
-    both = [
-        place(name, arms=["a", "b"], policy=policy, bounds=bounds, seed=3)
-        for place in (db.create_study, studies.create_study)
-    ]
-    rewards = np.random.default_rng(1).random(30).tolist()
-    for k, reward in enumerate(rewards):
-        for study in both:
-            study.tell(study.ask(), reward)
-        if k in (0, 1, 3, 29):
-            for margin in (0.0, 1.5, -1.5, 1e100, -1e100):
-                here, there = (study.winner(0.05, margin) for study in both)
-                assert repr(here) == repr(there)
-                assert str(here) == str(there)
 
 
 def test_bounds_and_winners_as_here(studies, service):

@@ -359,3 +359,22 @@ def test_a_row_of_a_plan_leads_to_a_study(web, studies):
         ("ThompsonSampling", 0.2),
     ]
     assert {study.bounds for study in found} == {(0.0, 1.0)}
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), None])
+@pytest.mark.parametrize("policy", ["UCB1(sigma=0.5)", "EpsilonGreedy(0.2)"])
+def test_winners_are_as_here_whatever_has_no_end_yet(studies, policy, bounds):
+    name = f"no end {policy} {bounds}"
+    both = [
+        place(name, arms=["a", "b"], policy=policy, bounds=bounds, seed=3)
+        for place in (db.create_study, studies.create_study)
+    ]
+    rewards = np.random.default_rng(1).random(30).tolist()
+    for k, reward in enumerate(rewards):
+        for study in both:
+            study.tell(study.ask(), reward)
+        if k in (0, 1, 3, 29):
+            for margin in (0.0, 1.5, -1.5, 1e100, -1e100):
+                here, there = (study.winner(0.05, margin) for study in both)
+                assert repr(here) == repr(there)
+                assert str(here) == str(there)
