@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from dirichlet_bandits.inference.differences import Evidence
+from dirichlet_bandits.inference.differences import MOST_STATES, Evidence
 from dirichlet_bandits.inference.lottery import AVERAGE, BETS, CLIPPED, PRIOR, PRODUCT, Rounds, Wealth
 from dirichlet_bandits.inference.pair_bet import Counts
 
@@ -223,3 +223,15 @@ def test_intervals_of_the_lead_hold_at_all_times() -> None:
         low, high = evidence.lead(1, 0, math.log(2 / 0.2))  # the largest wealth so far: all times at once
         missed += not low <= 0.1 <= high
     assert missed <= 45
+
+
+def test_questions_about_many_margins_and_errors_do_not_fill_the_memory():
+    evidence = Evidence(3, (0.0, 1.0)).add_rounds(*rounds_of(1, 60))
+    first = evidence.log_wealth(1, 0, 0.01), evidence.lead(1, 0, 2.0)
+    for k in range(MOST_STATES + 10):
+        evidence.log_wealth(1, 0, 0.1 + 1e-4 * k)
+    for k in range(MOST_STATES // 50):
+        evidence.lead(1, 0, 3.0 + 1e-3 * k)
+    assert len(evidence._bets) <= MOST_STATES
+    assert len(evidence._ends) <= MOST_STATES
+    assert first == (evidence.log_wealth(1, 0, 0.01), evidence.lead(1, 0, 2.0))

@@ -27,7 +27,7 @@ confidence sequences, Annals of Statistics 52; the references of ``lottery.py``.
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -84,6 +84,9 @@ CLAIMS: Final = {claim.name: claim for claim in (LOTTERY, AVERAGE, PAIR_BET, CLI
 DRAWN, DECIDED, PAST = "drawn", "decided", "past"
 """Sources of rewards: drawn by lottery, decided for certain, and imported."""
 
+MOST_STATES: Final = 1000
+"""Running states that are kept of each kind, because every new margin or delta that is asked for adds some."""
+
 _PRIOR: Final = 50.0
 """Rewards that the prior of the asymptotic sequence is worth: it is narrowest after about eight times as many."""
 
@@ -122,6 +125,12 @@ class Prospect(NamedTuple):
     def per_reward(self) -> float:
         """The evidence that one more reward of a rare arm adds."""
         return 0.5 * self.lead**2 / self.variance if self.lead > 0.0 and self.variance > 0.0 else 0.0
+
+
+def _make_room(states: dict[Any, Any]) -> None:
+    """Forget the running states if there are too many; those that are asked for again are computed again."""
+    if len(states) >= MOST_STATES:
+        states.clear()
 
 
 def _growth(bets: Floats, lead: float, variance: float) -> Floats:
@@ -219,6 +228,7 @@ class Evidence:
         if self.claim is COUNTS:
             return self._by_counts(b, a, h)
         if key not in self._bets:
+            _make_room(self._bets)
             self._bets[key] = self._wealth(*key)
         return self._with_apart(self._bets[key].follow(self._rounds), *key)
 
@@ -333,6 +343,7 @@ class Evidence:
             place = (low + high) // 2
             low, high = (place, high) if beats(place) else (low, place)
         if lasts:
+            _make_room(self._ends)
             self._ends[key] = low, step, self._wealth(b, a, high * step)
         return low * step
 
