@@ -230,6 +230,7 @@ MEANINGS = {
     "more_low": "How many more trials it takes if the lead is one standard error larger.",
     "more_high": "How many more trials it takes if the lead is one standard error smaller; None if not in sight.",
     "Winner.reason": "What is missing, in words.",
+    "Winner.waits": "Which rewards do not count yet, in words; None if all do.",
     "Winner.note": "Set if the present rewards would not establish the winner any more.",
     # Results
     "data": "The labeled arrays.",
