@@ -57,10 +57,9 @@ test:
 types:
 	$(BIN)/mypy
 
-# Each process begins with its share, in order, so two hardly ever compile the same thing at the same time. There is one
-# more than the two cores that CI has, because tests of services and of interrupts often wait for other processes.
+# Each process begins with its half, in order: the two hardly ever compile the same thing at the same time.
 tests:
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 quick: .venv/ready
 	$(BIN)/ruff check .
