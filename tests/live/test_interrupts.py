@@ -64,14 +64,13 @@ for policy in (db.UCB1(sigma=0.5), db.RDS(), db.NPTS(upper=1.0), db.ThompsonSamp
     for _ in range(30):
         pair()
     hits = 0
-    while hits < 200:
+    while hits < 200 or len(study) <= 100:  # a busy machine makes fewer decisions between two alarms
         try:
             signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.0001, 0.003))
             while True:
                 pair()
         except Alarm:
             hits += 1
-    assert len(study) > 100, len(study)
     assert study.replay().same
     db.delete_study("s", study.storage, confirm="s")
 print("whole")
