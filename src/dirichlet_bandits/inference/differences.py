@@ -133,6 +133,11 @@ def _make_room(states: dict[Any, Any]) -> None:
         states.clear()
 
 
+def _cost(one: Moments, other: Moments) -> float:
+    """Return what looking at any time costs the rule from counts."""
+    return 0.5 * (math.log1p(one.n / _PRIOR) + math.log1p(other.n / _PRIOR))
+
+
 def _growth(bets: Floats, lead: float, variance: float) -> Floats:
     """Return what bets win on average; a bet on tiny rewards is so large that its square may be infinite."""
     return np.asarray(bets * lead - 0.5 * (bets * math.sqrt(variance)) ** 2)
@@ -249,10 +254,17 @@ class Evidence:
         best, rival = self._moments(b), self._moments(a)
         if best.n < 2 or rival.n < 2:
             return 0.0
-        gap = best.mean - rival.mean - h
-        cost = 0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR))
-        spread = self._spread(b, a, _PRIOR)
+        gap, cost, spread = best.mean - rival.mean - h, _cost(best, rival), self._spread(b, a, _PRIOR)
         return min(0.5 * gap**2 / spread, SURE) - cost if gap > 0.0 and spread > 0.0 else -cost
+
+    def _least_by_counts(self, b: int, a: int, log_odds: float) -> float:
+        best, rival = self._moments(b), self._moments(a)
+        if best.n < 2 or rival.n < 2:
+            return -math.inf
+        spread = self._spread(b, a, _PRIOR)
+        if spread <= 0.0:  # rewards are equal, or so small that their variances are 0
+            return -math.inf
+        return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + _cost(best, rival)) * spread)
 
     def _spread(self, b: int, a: int, prior: float) -> float:
         """Return the sum of s^2 (n + prior)/n^2 over both arms, with variances at least that of all their rewards."""
@@ -297,16 +309,7 @@ class Evidence:
         if weight <= 0.0:
             return -self.widest
         if self.claim is COUNTS:
-            best, rival = self._moments(b), self._moments(a)
-            if best.n < 2 or rival.n < 2:
-                return -math.inf
-            cost, spread = (
-                0.5 * (math.log1p(best.n / _PRIOR) + math.log1p(rival.n / _PRIOR)),
-                self._spread(b, a, _PRIOR),
-            )
-            if spread <= 0.0:  # rewards are equal, or so small that their variances are 0
-                return -math.inf
-            return best.mean - rival.mean - math.sqrt(2.0 * (log_odds + cost) * spread)
+            return self._least_by_counts(b, a, log_odds)
 
         step = (math.sqrt(2.0 * log_odds * squares) + self.bounded) / weight / _GRID
         if step <= 0.0:  # all rewards are equal
